@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#define GAP 16
+#else
+#define POISON(p, n) ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#define GAP 0
+#endif
+
+#define CHUNK_FIRST ((size_t)4 * 1024)
+#define CHUNK_MAX ((size_t)1024 * 1024)
+
+struct chunk {
+    struct chunk *prev;
+    size_t cap, used;
+    _Alignas(16) char data[];
+};
+
+struct on_free {
+    struct on_free *next;
+    void (*fn)(void *);
+    void *p;
+};
+
+struct arena {
+    struct chunk *top;
+    size_t total, peak, limit;
+    size_t next_chunk;
+    struct on_free *on_free;
+    bool failed;
+};
+
+struct arena *arena_new(size_t limit_bytes)
+{
+    struct arena *a = xcalloc(1, sizeof(*a));
+
+    a->limit = limit_bytes;
+    a->next_chunk = CHUNK_FIRST;
+    return a;
+}
+
+static void pop_chunk(struct arena *a)
+{
+    struct chunk *c = a->top;
+
+    a->top = c->prev;
+    UNPOISON(c->data, c->cap);
+    free(c);
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    for (struct on_free *f = a->on_free, *next; f; f = next) {
+        next = f->next;
+        f->fn(f->p);
+        free(f);
+    }
+    while (a->top)
+        pop_chunk(a);
+    free(a);
+}
+
+static void push_chunk(struct arena *a, size_t n)
+{
+    size_t cap = MAX(a->next_chunk, n);
+    struct chunk *c = xmalloc(sizeof(*c) + cap);
+
+    c->prev = a->top;
+    c->cap = cap;
+    c->used = 0;
+    POISON(c->data, cap);
+    a->top = c;
+    a->next_chunk = MIN(a->next_chunk * 2, CHUNK_MAX);
+}
+
+static void *take(struct arena *a, size_t n, size_t align)
+{
+    struct chunk *c = a->top;
+    size_t at = c ? (c->used + align - 1) & ~(align - 1) : 0;
+    void *p;
+
+    if (!c || at > c->cap || n + GAP > c->cap - at) {
+        push_chunk(a, n + GAP);
+        c = a->top;
+        at = 0;
+    }
+    p = c->data + at;
+    c->used = at + n + GAP;
+    a->total += n;
+    if (a->total > a->peak)
+        a->peak = a->total;
+    if (a->total > a->limit)
+        a->failed = true;
+    UNPOISON(p, n);
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    return take(a, n, 16);
+}
+
+void *arena_alloc_bytes(struct arena *a, size_t n)
+{
+    return take(a, n, 1);
+}
+
+void *arena_calloc(struct arena *a, size_t n)
+{
+    return memset(arena_alloc(a, n), 0, n);
+}
+
+void *arena_alloc_array(struct arena *a, size_t n, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes))
+        abort();
+    return arena_alloc(a, bytes);
+}
+
+void *arena_grow(struct arena *a, void *p, size_t old, size_t n)
+{
+    struct chunk *c = a->top;
+    char *end = (char *)p + old + GAP;
+    void *to;
+
+    if (n <= old)
+        return p;
+    if (p && c && end == c->data + c->used && n - old <= c->cap - c->used) {
+        c->used += n - old;
+        a->total += n - old;
+        a->peak = MAX(a->peak, a->total);
+        if (a->total > a->limit)
+            a->failed = true;
+        UNPOISON(p, n);
+        return p;
+    }
+    to = arena_alloc(a, n);
+    if (old > 0)
+        memcpy(to, p, old);
+    return to;
+}
+
+struct str arena_dup(struct arena *a, struct str s)
+{
+    char *p = arena_alloc_bytes(a, s.n + 1);
+
+    if (s.n > 0)
+        memcpy(p, s.p, s.n);
+    p[s.n] = '\0';
+    return (struct str){ p, s.n };
+}
+
+const char *arena_dupz(struct arena *a, struct str s)
+{
+    return arena_dup(a, s).p;
+}
+
+struct str arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+    char *p;
+    int n;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    assert(n >= 0);
+    p = arena_alloc_bytes(a, (size_t)n + 1);
+    vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return (struct str){ p, (size_t)n };
+}
+
+void arena_on_free(struct arena *a, void (*fn)(void *p), void *p)
+{
+    struct on_free *f = xmalloc(sizeof(*f));
+
+    *f = (struct on_free){ a->on_free, fn, p };
+    a->on_free = f;
+}
+
+bool arena_fits(const struct arena *a, size_t n)
+{
+    return !a->failed && n <= a->limit - MIN(a->total, a->limit);
+}
+
+bool arena_failed(const struct arena *a)
+{
+    return a->failed;
+}
+
+size_t arena_used(const struct arena *a)
+{
+    return a->total;
+}
+
+size_t arena_peak(const struct arena *a)
+{
+    return a->peak;
+}
+
+size_t arena_limit(const struct arena *a)
+{
+    return a->limit;
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){ a->top, a->top ? a->top->used : 0, a->total };
+}
+
+void arena_rewind(struct arena *a, struct arena_mark m)
+{
+    while (a->top != m.chunk) {
+        assert(a->top); /* the mark is of another arena, or older than a rewind before it */
+        pop_chunk(a);
+    }
+    if (a->top) {
+        POISON(a->top->data + m.used, a->top->cap - m.used);
+        a->top->used = m.used;
+    }
+    a->total = m.total;
+}

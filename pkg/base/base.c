@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static NORETURN void out_of_memory(void)
+{
+    static const char text[] = "out of memory\n";
+
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        abort();
+    abort();
+}
+
+void *xmalloc(size_t n)
+{
+    void *p = malloc(n ? n : 1);
+
+    if (!p)
+        out_of_memory();
+    return p;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+    void *p = calloc(count ? count : 1, size ? size : 1);
+
+    if (!p)
+        out_of_memory();
+    return p;
+}
+
+void *xrealloc(void *p, size_t n)
+{
+    p = realloc(p, n ? n : 1);
+    if (!p)
+        out_of_memory();
+    return p;
+}
+
+void *xreallocarray(void *p, size_t count, size_t size)
+{
+    size_t n;
+
+    if (__builtin_mul_overflow(count, size, &n))
+        out_of_memory();
+    return xrealloc(p, n);
+}
+
+char *xstrdup(const char *s)
+{
+    return xstrndup(s, strlen(s));
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+    char *p = xmalloc(n + 1);
+
+    if (n > 0)
+        memcpy(p, s, n);
+    p[n] = '\0';
+    return p;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+    char *p = NULL;
+    va_list args;
+    int n;
+
+    va_start(args, fmt);
+    n = vasprintf(&p, fmt, args);
+    va_end(args);
+    if (n < 0)
+        out_of_memory();
+    return p;
+}
+
+void free_ptr(void *p)
+{
+    free(p);
+}
+
+void fd_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void *array_grow(void *items, size_t *cap, size_t want, size_t size)
+{
+    size_t n = *cap ? *cap : 8;
+
+    if (want <= *cap)
+        return items;
+    while (n < want) {
+        if (__builtin_mul_overflow(n, (size_t)2, &n))
+            out_of_memory();
+    }
+    items = xreallocarray(items, n, size);
+    *cap = n;
+    return items;
+}

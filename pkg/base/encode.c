@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/encode.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+static const char b64_std[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char b64_url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+static const char b32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+void base64_encode(enum base64_alphabet alphabet, struct str s, struct buf *out)
+{
+    const char *table = alphabet == BASE64_STD ? b64_std : b64_url;
+    const unsigned char *p = (const unsigned char *)s.p;
+    char *to = buf_reserve(out, (s.n + 2) / 3 * 4);
+    size_t i, n = 0;
+
+    if (!to)
+        return;
+    for (i = 0; i + 3 <= s.n; i += 3) {
+        to[n++] = table[p[i] >> 2];
+        to[n++] = table[(p[i] & 3) << 4 | p[i + 1] >> 4];
+        to[n++] = table[(p[i + 1] & 15) << 2 | p[i + 2] >> 6];
+        to[n++] = table[p[i + 2] & 63];
+    }
+    if (i < s.n) {
+        bool two = i + 2 == s.n;
+
+        to[n++] = table[p[i] >> 2];
+        to[n++] = table[(p[i] & 3) << 4 | (two ? p[i + 1] >> 4 : 0)];
+        if (two)
+            to[n++] = table[(p[i + 1] & 15) << 2];
+        if (alphabet != BASE64_RAW_URL) {
+            to[n++] = '=';
+            if (!two)
+                to[n++] = '=';
+        }
+    }
+    buf_commit(out, n);
+}
+
+static int value_of(const char *table, size_t n, char c)
+{
+    const char *p = memchr(table, c, n);
+
+    return p ? (int)(p - table) : -1;
+}
+
+struct decoder {
+    const char *table;
+    int bits;     /* per character */
+    size_t group; /* characters a group */
+    bool padded;
+};
+
+static bool is_newline(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Skips the padding of a group that has `have` characters, and what may follow it. */
+static bool end_padding(const struct decoder *d, struct str s, size_t i, size_t have, size_t *ret_at)
+{
+    size_t need = d->group - have;
+
+    *ret_at = i;
+    if (!d->padded || have < 2 || (d->bits == 5 && (have == 3 || have == 6)))
+        return false;
+    for (; need > 0; need--) {
+        while (i < s.n && is_newline(s.p[i]))
+            i++;
+        if (i >= s.n || s.p[i] != '=') {
+            *ret_at = MIN(i, s.n);
+            return false;
+        }
+        i++;
+    }
+    while (i < s.n && is_newline(s.p[i]))
+        i++;
+    *ret_at = i;
+    return i == s.n;
+}
+
+static bool decode(const struct decoder *d, struct str s, struct buf *out, size_t *ret_at)
+{
+    size_t alphabet = (size_t)1 << d->bits, have = 0, ignored, *at = ret_at ? ret_at : &ignored;
+    uint64_t acc = 0;
+    size_t i;
+
+    for (i = 0; i < s.n; i++) {
+        int v;
+
+        if (is_newline(s.p[i]))
+            continue;
+        if (s.p[i] == '=') {
+            if (have == 0 || !end_padding(d, s, i, have, at)) {
+                if (have == 0)
+                    *at = i;
+                return false;
+            }
+            goto tail;
+        }
+        v = value_of(d->table, alphabet, s.p[i]);
+        if (v < 0) {
+            *at = i;
+            return false;
+        }
+        acc = acc << d->bits | (uint64_t)v;
+        if (++have == d->group) {
+            for (int shift = (int)d->group * d->bits - 8; shift >= 0; shift -= 8)
+                buf_addc(out, (char)(acc >> shift & 0xff));
+            acc = 0;
+            have = 0;
+        }
+    }
+    if (have == 0)
+        return true;
+    if (d->padded || have == 1) {
+        *at = s.n - have; /* Go names where the unfinished group starts */
+        return false;
+    }
+tail:
+    for (int left = (int)have * d->bits; left >= 8; left -= 8)
+        buf_addc(out, (char)(acc >> (left - 8) & 0xff));
+    return true;
+}
+
+bool base64_decode(enum base64_alphabet alphabet, struct str s, struct buf *out, size_t *ret_at)
+{
+    struct decoder d = { alphabet == BASE64_STD ? b64_std : b64_url, 6, 4,
+                         alphabet != BASE64_RAW_URL };
+
+    return decode(&d, s, out, ret_at);
+}
+
+void base32_encode(struct str s, struct buf *out)
+{
+    for (size_t i = 0; i < s.n; i += 5) {
+        size_t have = MIN(s.n - i, (size_t)5), chars = (have * 8 + 4) / 5;
+        uint64_t acc = 0;
+
+        for (size_t k = 0; k < 5; k++)
+            acc = acc << 8 | (k < have ? (unsigned char)s.p[i + k] : 0);
+        for (size_t k = 0; k < 8; k++)
+            buf_addc(out, k < chars ? b32[acc >> (35 - 5 * k) & 31] : '=');
+    }
+}
+
+bool base32_decode(struct str s, struct buf *out, size_t *ret_at)
+{
+    struct decoder d = { b32, 5, 8, true };
+
+    return decode(&d, s, out, ret_at);
+}
+
+void hex_encode(struct str s, struct buf *out)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < s.n; i++) {
+        buf_addc(out, digits[(unsigned char)s.p[i] >> 4]);
+        buf_addc(out, digits[(unsigned char)s.p[i] & 15]);
+    }
+}
+
+static int hex_value(char c)
+{
+    if (ascii_is_digit(c))
+        return c - '0';
+    c = ascii_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool hex_decode(struct str s, struct buf *out)
+{
+    if (s.n % 2 != 0)
+        return false;
+    for (size_t i = 0; i < s.n; i += 2) {
+        int hi = hex_value(s.p[i]), lo = hex_value(s.p[i + 1]);
+
+        if (hi < 0 || lo < 0)
+            return false;
+        buf_addc(out, (char)(hi << 4 | lo));
+    }
+    return true;
+}
+
+void url_escape(struct str s, const char *keep, struct buf *out)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (ascii_is_alnum(c) || (c && (strchr("-._~", c) || strchr(keep, c))))
+            buf_addc(out, c);
+        else
+            buf_addf(out, "%%%02X", (unsigned char)c);
+    }
+}
+
+bool url_unescape(struct str s, struct buf *out)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '%') {
+            buf_addc(out, s.p[i]);
+            continue;
+        }
+        if (i + 2 >= s.n || hex_value(s.p[i + 1]) < 0 || hex_value(s.p[i + 2]) < 0)
+            return false;
+        buf_addc(out, (char)(hex_value(s.p[i + 1]) << 4 | hex_value(s.p[i + 2])));
+        i += 2;
+    }
+    return true;
+}
+
+static bool is_unsafe(uint32_t r)
+{
+    return r < 0x20 || (r >= 0x7f && r < 0xa0) || r == 0x200e || r == 0x200f ||
+           (r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) || r == 0xfeff;
+}
+
+void escape_controls(struct str s, struct buf *out)
+{
+    while (s.n > 0) {
+        uint32_t r;
+        size_t n = utf8_decode(s, &r);
+
+        if (n == 1 && r == UTF8_INVALID)
+            buf_addf(out, "\\x%02x", (unsigned char)s.p[0]);
+        else if (r == '\n')
+            buf_adds(out, "\\n");
+        else if (r == '\t')
+            buf_adds(out, "\\t");
+        else if (is_unsafe(r))
+            buf_addf(out, "\\u%04x", r);
+        else
+            buf_add(out, s.p, n);
+        s = str_sub(s, n, s.n);
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* fs: files. Errors name the path and the system's reason. */
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* Appends the whole file. LIMIT when it is larger than out->max; NOT_FOUND, FORBIDDEN, IO. Follows links.
+ * "-" is standard input. */
+NODISCARD int fs_read_file(const char *path, struct buf *out, struct err **err);
+
+/* Writes a new file beside `path`, syncs it and renames it into place: readers see the old or the new content,
+ * never a part, and a link at `path` is replaced, not followed. `mode` as for open(). */
+NODISCARD int fs_write_file(const char *path, struct str content, int mode, struct err **err);
+
+NODISCARD int fs_make_dirs(const char *path, int mode, struct err **err); /* mkdir -p */
+NODISCARD int fs_remove_tree(const char *path, struct err **err);         /* absent is fine; links are not followed */
+bool fs_exists(const char *path);
+bool fs_is_dir(const char *path);
+bool fs_is_file(const char *path);
+
+/* Names in a directory, without . and .., sorted bytewise. Release with fs_names_free(). */
+NODISCARD int fs_list_dir(const char *path, char ***ret_names, size_t *ret_n, struct err **err);
+void fs_names_free(char **names, size_t n);
+
+/* A new private directory under $TMPDIR or /tmp; owned path (free()); the caller removes the tree. */
+NODISCARD int fs_make_temp_dir(const char *prefix, char **ret, struct err **err);
+
+char *fs_join(const char *dir, const char *name) NODISCARD; /* dir/name; owned */
+char *fs_home_path(const char *name) NODISCARD;             /* $HOME/name, or NULL without HOME; owned */
+
+/* Is `path` a clean relative path that stays below where it is joined: no leading '/', no empty, "." or ".."
+ * part, no NUL, no backslash, at most FS_PATH_MAX bytes? */
+bool fs_path_is_below(struct str path);

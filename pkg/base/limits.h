@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* limits: every bound on what an outsider can make us hold or do, in one place. Each has a test at limit - 1,
+ * limit and limit + 1. Bytes unless the name says otherwise. */
+#include <stddef.h>
+
+#define KIB ((size_t)1024)
+#define MIB (1024 * KIB)
+
+/* base */
+#define FS_PATH_MAX ((size_t)4096)  /* a relative path taken from an archive, an index or a key */
+#define LOG_FIELD_MAX ((size_t)1024) /* one field of a log line; longer ones are cut and marked */
+
+/* JSON: Go's encoding/json stops at the same depth */
+#define JSON_DEPTH_MAX 10000
+#define JSON_TEXT_MAX (256 * MIB)
+
+/* YAML: go-yaml's depth; flow nesting is quadratic in libyaml 0.2.5, so it is far lower */
+#define YAML_DEPTH_MAX 1000
+#define YAML_FLOW_DEPTH_MAX 256
+#define YAML_TEXT_MAX (256 * MIB)
+
+/* values trees: print, compare, merge, copy recurse at most so deep */
+#define VALUE_DEPTH_MAX 10000
+
+/* chart archives: Helm's own figures (pkg/chart/loader/archive) */
+#define ARCHIVE_UNPACKED_MAX (100 * MIB) /* all files of one archive together */
+#define ARCHIVE_FILE_MAX (5 * MIB)       /* one file */
+#define ARCHIVE_PACKED_MAX (20 * MIB)    /* the .tgz itself */
+#define ARCHIVE_ENTRIES_MAX ((size_t)20000)
+#define ARCHIVE_RATIO_MAX ((size_t)1100) /* unpacked : packed, beyond the first MiB; deflate cannot exceed 1032 */
+#define CHART_NESTING_MAX 32             /* charts in charts */
+
+/* templates */
+#define TEMPLATE_DEPTH_MAX 1000           /* nested include of one name, as Helm */
+#define TEMPLATE_STEPS_MAX ((size_t)200000000) /* evaluated nodes of one render */
+#define TEMPLATE_OUTPUT_MAX (64 * MIB)    /* text of one render */
+#define TEMPLATE_MEMORY_MAX (512 * MIB)   /* arena of one render */
+#define TEMPLATE_NODES_DEPTH_MAX 10000    /* nested parentheses and blocks in the source */
+
+/* --set: Helm's figures (pkg/strvals) */
+#define STRVALS_INDEX_MAX 65536
+#define STRVALS_DEPTH_MAX 30
+
+/* JSON Schema */
+#define SCHEMA_REF_DEPTH_MAX 256
+#define SCHEMA_DEPTH_MAX 512
+#define SCHEMA_STEPS_MAX ((size_t)10000000)
+
+/* HTTP */
+#define HTTP_BODY_MAX (64 * MIB)     /* an answer kept in memory, unless the request says otherwise */
+#define HTTP_HEADERS_MAX (128 * KIB)
+#define HTTP_REDIRECTS_MAX 10
+#define HTTP_URL_MAX (8 * KIB)
+
+/* repositories */
+#define INDEX_TEXT_MAX (256 * MIB)
+
+/* Kubernetes */
+#define KUBE_OBJECT_MAX (3 * MIB)              /* a request body, as kube-apiserver */
+#define KUBE_LIST_PAGE 500                     /* objects a page */
+#define CONFIGMAP_PART_MAX (960 * KIB)         /* decoded data of one ConfigMap that we write */
+#define RELEASE_OBJECTS_MAX ((size_t)20000)    /* objects of one release */
+#define RELEASE_RECORD_MAX ((size_t)1048576)   /* data of a record's Secret, as the API server counts it */
+#define RELEASE_RECORD_UNPACKED_MAX (128 * MIB) /* a record that somebody else wrote, unpacked */

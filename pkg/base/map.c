@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void map_done(struct map *m)
+{
+    for (size_t i = 0; i < m->n_slots; i++)
+        free(m->slots[i].key);
+    free(m->slots);
+    free(m->index);
+    *m = MAP_INIT;
+}
+
+static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
+{
+    size_t at;
+
+    if (m->cap_index == 0)
+        return NULL;
+    for (at = hash & (m->cap_index - 1); m->index[at]; at = (at + 1) & (m->cap_index - 1)) {
+        struct map_slot *s = &m->slots[m->index[at] - 1];
+
+        if (s->key && s->hash == hash && s->key_n == key.n && memcmp(s->key, key.p, key.n) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+void *map_get(const struct map *m, struct str key)
+{
+    struct map_slot *s = find(m, key, str_hash(key));
+
+    return s ? s->value : NULL;
+}
+
+bool map_has(const struct map *m, struct str key)
+{
+    return find(m, key, str_hash(key)) != NULL;
+}
+
+static void index_add(struct map *m, size_t slot)
+{
+    size_t at = m->slots[slot].hash & (m->cap_index - 1);
+
+    while (m->index[at])
+        at = (at + 1) & (m->cap_index - 1);
+    m->index[at] = (uint32_t)(slot + 1);
+}
+
+/* Drops removed slots and makes the index at most half full. */
+static void rebuild(struct map *m)
+{
+    size_t live = 0, cap = 16;
+
+    for (size_t i = 0; i < m->n_slots; i++)
+        if (m->slots[i].key)
+            m->slots[live++] = m->slots[i];
+    m->n_slots = live;
+    while (cap < (live + 1) * 4)
+        cap *= 2;
+    free(m->index);
+    m->index = xcalloc(cap, sizeof(*m->index));
+    m->cap_index = cap;
+    for (size_t i = 0; i < live; i++)
+        index_add(m, i);
+}
+
+void *map_put(struct map *m, struct str key, void *value)
+{
+    uint64_t hash = str_hash(key);
+    struct map_slot *s = find(m, key, hash);
+    void *old;
+
+    if (s) {
+        old = s->value;
+        s->value = value;
+        return old;
+    }
+    if ((m->n_slots + 1) * 2 > m->cap_index)
+        rebuild(m);
+    ARRAY_GROW(m->slots, m->cap_slots, m->n_slots + 1);
+    m->slots[m->n_slots] = (struct map_slot){ hash, str_dup(key), key.n, value };
+    index_add(m, m->n_slots++);
+    m->n++;
+    return NULL;
+}
+
+void *map_remove(struct map *m, struct str key)
+{
+    struct map_slot *s = find(m, key, str_hash(key));
+
+    if (!s)
+        return NULL;
+    free(TAKE(s->key));
+    m->n--;
+    return s->value;
+}
+
+bool map_next(const struct map *m, size_t *i, struct str *key, void **value)
+{
+    while (*i < m->n_slots) {
+        struct map_slot *s = &m->slots[(*i)++];
+
+        if (!s->key)
+            continue;
+        if (key)
+            *key = (struct str){ s->key, s->key_n };
+        if (value)
+            *value = s->value;
+        return true;
+    }
+    return false;
+}

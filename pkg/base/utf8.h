@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* utf8: decoding with Go's rules (unicode/utf8): one invalid byte is one error of width 1. */
+#include "base/base.h"
+#include "base/str.h"
+
+#define UTF8_INVALID UINT32_MAX /* what utf8_decode() yields for a byte that starts no valid sequence */
+
+/* The first rune of s (s.n > 0): sets *ret and returns its width in bytes, 1 to 4. */
+size_t utf8_decode(struct str s, uint32_t *ret);
+bool utf8_valid(struct str s);
+size_t utf8_count(struct str s); /* runes; each invalid byte counts as one */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* func: how the evaluator calls a template function, and what a function may ask of it. Private to the module. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "template/object.h"
+#include "value/value.h"
+
+struct tpl_exec; /* one running render */
+
+struct tpl_call {
+    struct tpl_exec *x;
+    struct arena *arena; /* released with the render, never one by one */
+    const struct value *args;
+    size_t n;
+    struct value receiver; /* of a method */
+};
+
+/* One row of a function table, sorted by name (a test checks it).
+ * `args` has one letter a parameter, checked and converted before the call; a trailing '+' makes the last one variadic:
+ *   * interface {}   s string   i int   l int64   f float64   b bool
+ *   m map[string]interface {}   L []interface {}   S []string   D map[string]string
+ * `result` is the Go result type with the same letters ('*': interface {}, '?': other concrete type).
+ * A failure becomes "error calling NAME: <text>", as for a Go error or panic. */
+struct tpl_func {
+    const char *name;
+    const char *args;
+    char result;
+    int (*fn)(struct tpl_call *c, struct value *ret, struct err **err);
+};
+
+struct tpl_func_table {
+    const struct tpl_func *funcs;
+    size_t n;
+};
+/* The parts of the library; the evaluator merges them once into one sorted table. */
+extern const struct tpl_func_table tpl_funcs_string, tpl_funcs_list, tpl_funcs_dict, tpl_funcs_number, tpl_funcs_date,
+    tpl_funcs_crypto, tpl_funcs_regex, tpl_funcs_encoding, tpl_funcs_reflect, tpl_funcs_misc;
+/* Functions that need the evaluator itself: include, tpl, required, fail, lookup and text/template's builtins. */
+extern const struct tpl_func_table tpl_funcs_engine, tpl_funcs_builtin;
+
+/* What the evaluator offers (exec.c, print.c). */
+struct wall_time tpl_now(const struct tpl_exec *x);
+bool tpl_dns_enabled(const struct tpl_exec *x);
+/* Counts n units of work against the render's step budget: call it in loops over data. LIMIT when it is spent. */
+NODISCARD int tpl_spend(struct tpl_exec *x, size_t n, struct err **err);
+/* Would n bytes more fit the render's memory? LIMIT otherwise. Call before allocating what the template chose. */
+NODISCARD int tpl_reserve(struct tpl_exec *x, size_t n, struct err **err);
+
+/* fmt.Sprint-like pieces: %v of a value; the Go type's name (%T); kindOf's word. */
+void tpl_print_value(struct value v, struct buf *out);
+void tpl_print_type(struct value v, struct buf *out);
+const char *tpl_kind_name(struct value v);
+void tpl_print_quoted(struct str s, struct buf *out); /* strconv.Quote */
+/* strconv.IsPrint, unicode.IsUpper/… are in template/unicode.h */
+bool tpl_truth(struct value v); /* text/template IsTrue */
+/* Objects and typed maps as plain JSON-able values: what json.Marshal would see. Fails for what Go cannot marshal. */
+NODISCARD int tpl_to_plain(struct arena *a, struct value v, struct value *ret, struct err **err);
+/* printf: fmt.Sprintf(format, args...). */
+NODISCARD int tpl_sprintf(struct tpl_exec *x, struct str format, const struct value *args, size_t n, struct buf *out,
+                          struct err **err);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* object: Go structs and named types that templates can meet: time.Time, *semver.Version, certificate pairs,
+ * .Capabilities. A value of kind VALUE_OBJECT points to a struct whose first member is struct tpl_object. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "value/value.h"
+
+struct tpl_call;
+struct tpl_object;
+
+struct tpl_method {
+    const char *name;
+    const char *args; /* as in struct tpl_func */
+    char result;
+    /* The receiver is c->receiver. */
+    int (*fn)(struct tpl_call *c, struct value *ret, struct err **err);
+};
+
+struct tpl_object_type {
+    const char *go_name;  /* "time.Time": %T and error texts */
+    const char *go_kind;  /* "struct", "ptr": kindOf */
+    /* Exported field; false when there is none. */
+    bool (*field)(const struct tpl_object *o, struct arena *a, struct str name, struct value *ret);
+    const struct tpl_method *methods; /* ends with a NULL name; may be NULL */
+    /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. */
+    void (*print)(const struct tpl_object *o, char verb, bool sharp_or_plus, struct buf *out);
+    /* What encoding/json would see; NULL: the fields cannot be encoded (an empty object). */
+    struct value (*to_json)(const struct tpl_object *o, struct arena *a);
+    bool (*equal)(const struct tpl_object *a, const struct tpl_object *b); /* reflect.DeepEqual; NULL: identity */
+};
+
+struct tpl_object {
+    const struct tpl_object_type *type;
+};
+
+static inline struct value tpl_object_value(const struct tpl_object *o)
+{
+    return (struct value){ .kind = VALUE_OBJECT, .object = (void *)(uintptr_t)o };
+}
