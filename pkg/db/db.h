@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* db: SQLite with one writer and a few readers per file.
+ *
+ * A file is open once per process. Work happens in transactions: db_write() waits for the one writer connection,
+ * db_read() takes a reader with its own consistent snapshot (WAL: readers never wait for the writer). Both have a
+ * deadline for the wait and for the statements inside. Statements are prepared once per connection and cached by
+ * their text, which must be a constant. Threads may share a struct db, never a struct db_txn.
+ *
+ * Errors: PARSE when the file is damaged or not a database (a cache may then be rebuilt), TIMEOUT past the deadline,
+ * EXISTS for a violated constraint, IO otherwise. */
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct db;
+struct db_txn;
+struct db_stmt;
+
+struct db_options {
+    /* schema[i] takes a file from version i to i + 1 (PRAGMA user_version); run in one transaction at opening.
+     * A file of a later version is refused with UNSUPPORTED. */
+    const char *const *schema;
+    int n_schema;
+    int readers;     /* at most so many readers at once; 0: 4 */
+    int deadline_ms; /* for each transaction; 0: 30,000 */
+    int cache_kib;   /* page cache of each connection; 0: 2,048 */
+    bool durable;    /* each commit survives a power cut; else it survives the death of the process only */
+    bool strangers;  /* other processes use the file too (no exclusive lock is taken) */
+};
+
+/* Creates the file (mode 0600) when it is absent. FORBIDDEN when another process has it open exclusively. */
+NODISCARD int db_open(const char *path, const struct db_options *o, struct db **ret, struct err **err);
+void db_close(struct db *d); /* no transaction may be open; d may be NULL */
+DEFINE_CLEANUP(struct db *, db_close)
+
+/* Begin. Finish with db_commit(); db_end() rolls back what was not committed and must follow in any case. */
+NODISCARD int db_write(struct db *d, struct db_txn **ret, struct err **err);
+NODISCARD int db_read(struct db *d, struct db_txn **ret, struct err **err);
+NODISCARD int db_commit(struct db_txn *t, struct err **err);
+void db_end(struct db_txn *t); /* t may be NULL */
+DEFINE_CLEANUP(struct db_txn *, db_end)
+
+/* A statement ready to be bound, `sql` a string constant. Release with db_stmt_done() before db_end(). */
+NODISCARD int db_prepare(struct db_txn *t, const char *sql, struct db_stmt **ret, struct err **err);
+void db_stmt_done(struct db_stmt *q); /* q may be NULL */
+DEFINE_CLEANUP(struct db_stmt *, db_stmt_done)
+
+/* Parameters count from 1. Text and blobs are borrowed until the statement is done. */
+void db_bind_int(struct db_stmt *q, int i, int64_t v);
+void db_bind_text(struct db_stmt *q, int i, struct str s);
+void db_bind_blob(struct db_stmt *q, int i, struct str s);
+void db_bind_null(struct db_stmt *q, int i);
+
+/* 1: a row is there; 0: done. */
+NODISCARD int db_step(struct db_stmt *q, struct err **err);
+/* Steps to the end of a statement that yields no rows. */
+NODISCARD int db_run(struct db_stmt *q, struct err **err);
+void db_reset(struct db_stmt *q); /* run again with other parameters */
+
+/* Columns count from 0; text is borrowed until the next step. */
+int64_t db_int(struct db_stmt *q, int column);
+struct str db_text(struct db_stmt *q, int column);
+bool db_is_null(struct db_stmt *q, int column);
+
+int64_t db_changes(struct db_txn *t); /* rows touched by the last statement */
+int64_t db_last_id(struct db_txn *t); /* rowid of the last insert */
+
+/* Statements without parameters or rows, separated by ';'. */
+NODISCARD int db_exec(struct db_txn *t, const char *sql, struct err **err);
+
+/* Checks every page: 0, or PARSE naming the first fault. */
+NODISCARD int db_check(struct db *d, struct err **err);
