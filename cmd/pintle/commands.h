@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* commands: every subcommand, sorted; a group comes before its members. cmd_<name>.c defines cmd_<name>. */
+#include "pintle/cli.h"
+
+#define COMMANDS(X) \
+    X(completion)   \
+    X(help)         \
+    X(version)
+
+#define X(name) extern const struct cli_command cmd_##name;
+COMMANDS(X)
+#undef X
