@@ -37,3 +37,10 @@ const char *archive_content_type(struct str head);
  * the files' own (1970 when zero), mode 0644, no owner. The gzip header carries Helm's comment. LIMIT when `out` is full. */
 NODISCARD int archive_write(struct str prefix, const struct archive_file *files, size_t n, struct buf *out,
                             struct err **err);
+
+/* Plain gzip, for release records and compressed ConfigMaps: level 9, no name, no time, so the same text makes the same
+ * bytes. LIMIT when `out` is full. */
+NODISCARD int archive_gzip(struct str text, struct buf *out, struct err **err);
+/* Appends the unpacked bytes of one or several joined gzip members. PARSE when damaged or cut short; LIMIT past out->max,
+ * counted while inflating. */
+NODISCARD int archive_gunzip(struct str packed, struct buf *out, struct err **err);
