@@ -52,6 +52,12 @@
 #define HTTP_HEADERS_MAX (128 * KIB)
 #define HTTP_REDIRECTS_MAX 10
 #define HTTP_URL_MAX (8 * KIB)
+#define HTTP_ERROR_BODY_MAX (64 * KIB)      /* kept of the body of a refusal */
+#define HTTP_QUEUE_MAX (256 * KIB)          /* waiting for a sink; then the transfer is held back */
+#define HTTP_STREAM_QUEUE_MAX (16 * MIB)    /* waiting for a stream's reader; then the stream ends */
+#define HTTP_DEADLINE_MS ((int64_t)120000)  /* a whole exchange */
+#define HTTP_CONNECT_MS ((int64_t)15000)    /* name, TCP and TLS */
+#define HTTP_IDLE_MS ((int64_t)30000)       /* without a byte */
 
 /* repositories */
 #define INDEX_TEXT_MAX (256 * MIB)
@@ -59,6 +65,13 @@
 /* Kubernetes */
 #define KUBE_OBJECT_MAX (3 * MIB)              /* a request body, as kube-apiserver */
 #define KUBE_LIST_PAGE 500                     /* objects a page */
+#define KUBE_ANSWER_MAX (64 * MIB)             /* one answer, or one page of a list */
+#define KUBE_DEADLINE_MS ((int64_t)60000)      /* one request with its retries */
+#define KUBE_EVENT_MAX (8 * MIB)               /* one event of a watch stream; etcd's objects end at 1.5 MiB */
+#define KUBE_CONFIG_MAX (4 * MIB)              /* a kubeconfig file, a certificate file */
+#define KUBE_EXEC_OUTPUT_MAX (1 * MIB)         /* what a credential plugin prints */
+#define KUBE_EXEC_MS ((int64_t)60000)          /* how long a credential plugin may take */
+#define KUBE_RECORDER_QUEUE_MAX ((size_t)1024) /* events waiting to be written; more are dropped and counted */
 #define CONFIGMAP_PART_MAX (960 * KIB)         /* decoded data of one ConfigMap that we write */
 #define RELEASE_OBJECTS_MAX ((size_t)20000)    /* objects of one release */
 #define RELEASE_RECORD_MAX ((size_t)1048576)   /* data of a record's Secret, as the API server counts it */
