@@ -20,10 +20,14 @@ struct tpl_call {
 
 /* One row of a function table, sorted by name (a test checks it).
  * `args` has one letter a parameter, checked and converted before the call; a trailing '+' makes the last one variadic:
- *   * interface {}   s string   i int   l int64   f float64   b bool
+ *   * interface {}   s string   i int   l int64   u uint32   f float64   b bool   B []uint8
  *   m map[string]interface {}   L []interface {}   S []string   D map[string]string
- * `result` is the Go result type with the same letters ('*': interface {}, '?': other concrete type).
- * A failure becomes "error calling NAME: <text>", as for a Go error or panic. */
+ *   t time.Time   d time.Duration   V *semver.Version   C sprig.certificate (objects by the name of their type)
+ *   v reflect.Value: the argument as it is, with VALUE_FROM_ELEMENT; W io.Writer: nothing a template has
+ * Arguments of all other kinds arrive without VALUE_FROM_ELEMENT. A missing value for a nillable parameter is a typed nil
+ * (VALUE_NIL; an empty frozen map: writing to it is Go's "assignment to entry in nil map"), null for '*' and 'v'.
+ * `result` is the Go result type with the same letters ('*': interface {}, 'v': returned as it is, '?': other concrete
+ * type). A failure becomes "error calling NAME: <text>", as for a Go error or panic. */
 struct tpl_func {
     const char *name;
     const char *args;
@@ -36,20 +40,22 @@ struct tpl_func_table {
     size_t n;
 };
 /* The parts of the library; the evaluator merges them once into one sorted table. */
-extern const struct tpl_func_table tpl_funcs_string, tpl_funcs_list, tpl_funcs_dict, tpl_funcs_number, tpl_funcs_date,
-    tpl_funcs_crypto, tpl_funcs_regex, tpl_funcs_encoding, tpl_funcs_reflect, tpl_funcs_misc;
+extern const struct tpl_func_table tpl_funcs_string, tpl_funcs_list, tpl_funcs_dict, tpl_funcs_number,
+    tpl_funcs_date, tpl_funcs_crypto, tpl_funcs_regex, tpl_funcs_encoding, tpl_funcs_reflect, tpl_funcs_misc;
 /* Functions that need the evaluator itself: include, tpl, required, fail, lookup and text/template's builtins. */
 extern const struct tpl_func_table tpl_funcs_engine, tpl_funcs_builtin;
 
 /* What the evaluator offers (exec.c, print.c). */
 struct wall_time tpl_now(const struct tpl_exec *x);
-bool tpl_dns_enabled(const struct tpl_exec *x);
+void tpl_random(const struct tpl_exec *x, void *p, size_t n); /* bytes nobody can guess, or the test's */
+/* getHostByName: "" when DNS is off. */
+NODISCARD int tpl_resolve(struct tpl_exec *x, struct str host, struct str *ret, struct err **err);
 /* Counts n units of work against the render's step budget: call it in loops over data. LIMIT when it is spent. */
 NODISCARD int tpl_spend(struct tpl_exec *x, size_t n, struct err **err);
 /* Would n bytes more fit the render's memory? LIMIT otherwise. Call before allocating what the template chose. */
 NODISCARD int tpl_reserve(struct tpl_exec *x, size_t n, struct err **err);
 
-/* fmt.Sprint-like pieces: %v of a value; the Go type's name (%T); kindOf's word. */
+/* fmt.Sprint-like pieces: %v of a value; the Go type's name (%T); kindOf's word. Cyclic values fail the buffer. */
 void tpl_print_value(struct value v, struct buf *out);
 void tpl_print_type(struct value v, struct buf *out);
 const char *tpl_kind_name(struct value v);
@@ -59,5 +65,8 @@ bool tpl_truth(struct value v); /* text/template IsTrue */
 /* Objects and typed maps as plain JSON-able values: what json.Marshal would see. Fails for what Go cannot marshal. */
 NODISCARD int tpl_to_plain(struct arena *a, struct value v, struct value *ret, struct err **err);
 /* printf: fmt.Sprintf(format, args...). */
-NODISCARD int tpl_sprintf(struct tpl_exec *x, struct str format, const struct value *args, size_t n, struct buf *out,
-                          struct err **err);
+NODISCARD int tpl_sprintf(struct tpl_exec *x, struct str format, const struct value *args, size_t n,
+                          struct buf *out, struct err **err);
+/* An item of a list or map as Go's reflection sees it: with VALUE_FROM_ELEMENT when the container holds interface {},
+ * and with the element type of typed lists and maps. */
+struct value tpl_element(struct value container, struct value item);

@@ -10,6 +10,17 @@
 struct tpl_call;
 struct tpl_object;
 
+/* Go types beyond those of enum value_type. */
+enum tpl_type {
+    TPL_TYPE_DURATION = VALUE_TYPE_FIRST_FREE, /* VALUE_INT: time.Duration */
+    TPL_TYPE_MONTH,                            /* VALUE_INT: time.Month */
+    TPL_TYPE_WEEKDAY,                          /* VALUE_INT: time.Weekday, 0 is Sunday */
+    TPL_TYPE_UINT,                             /* VALUE_UINT: uint */
+    TPL_TYPE_LIST_LIST,                        /* VALUE_LIST: [][]interface {} */
+    TPL_TYPE_MAP_LIST,                         /* VALUE_LIST: []map[string]interface {} */
+    TPL_TYPE_VERSION_SET,                      /* VALUE_LIST: common.VersionSet */
+};
+
 struct tpl_method {
     const char *name;
     const char *args; /* as in struct tpl_func */
@@ -24,6 +35,7 @@ struct tpl_object_type {
     /* Exported field; false when there is none. */
     bool (*field)(const struct tpl_object *o, struct arena *a, struct str name, struct value *ret);
     const struct tpl_method *methods; /* ends with a NULL name; may be NULL */
+    const char *const *unexported;    /* names of fields with an error of their own; ends with NULL; may be NULL */
     /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. */
     void (*print)(const struct tpl_object *o, char verb, bool sharp_or_plus, struct buf *out);
     /* What encoding/json would see; NULL: the fields cannot be encoded (an empty object). */
