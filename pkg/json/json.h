@@ -8,10 +8,11 @@
 #include "value/value.h"
 
 struct json_options {
-    bool floats; /* every number becomes a float, as in Go's decoding into interface{}; else integers stay exact */
+    bool
+        floats; /* every number becomes a float, as in Go's decoding into interface{}; else integers stay exact */
     bool refuse_duplicates; /* PARSE naming the key */
-    bool borrow;    /* strings without escapes point into `text`, which must then live as long as the values */
-    int depth_max;  /* 0: JSON_DEPTH_MAX */
+    bool borrow;   /* strings without escapes point into `text`, which must then live as long as the values */
+    int depth_max; /* 0: JSON_DEPTH_MAX */
 };
 
 /* One document, nothing but white space around it. Values live in `a`. `o` may be NULL. PARSE with Go's words
