@@ -72,6 +72,7 @@
 #define KUBE_EXEC_OUTPUT_MAX (1 * MIB)         /* what a credential plugin prints */
 #define KUBE_EXEC_MS ((int64_t)60000)          /* how long a credential plugin may take */
 #define KUBE_RECORDER_QUEUE_MAX ((size_t)1024) /* events waiting to be written; more are dropped and counted */
+#define METRICS_SERIES_MAX ((size_t)20000)
 #define CONFIGMAP_PART_MAX (960 * KIB)         /* decoded data of one ConfigMap that we write */
 #define RELEASE_OBJECTS_MAX ((size_t)20000)    /* objects of one release */
 #define RELEASE_RECORD_MAX ((size_t)1048576)   /* data of a record's Secret, as the API server counts it */
