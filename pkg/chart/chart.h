@@ -206,3 +206,28 @@ struct str *chart_split_manifests(struct arena *a, struct str text, size_t *ret_
 /* Where a kind stands in Helm's install or uninstall order; unknown kinds: INT_MAX. */
 int chart_install_rank(struct str kind);
 int chart_uninstall_rank(struct str kind);
+
+/* ---- charts in the cluster -------------------------------------------------------------------------------------
+ * The content of a chart version lives in ConfigMaps of the controller's namespace (templates, CRDs, default values), from
+ * which the chart renders as from its archive. The Chart kind writes them, Releases read them. */
+
+struct kube;
+
+struct chart_stored {
+    struct str repository, name, version;
+    struct str digest; /* sha256 of the archive, hex */
+};
+
+/* Reads chart content, and keeps the charts that were read last: safe from any thread. */
+struct chart_store;
+/* `k` is referenced, `ns` copied. Kept charts take at most about `cache_bytes`. */
+struct chart_store *chart_store_new(struct kube *k, struct str ns, size_t cache_bytes) NODISCARD;
+void chart_store_free(struct chart_store *s); /* may be NULL */
+DEFINE_CLEANUP(struct chart_store *, chart_store_free)
+/* The versions of a chart that are there, highest first; array and strings in `a`. One metadata-only list. */
+NODISCARD int chart_store_list(struct chart_store *s, struct str repository, struct str name, struct arena *a,
+                               struct chart_stored **ret, size_t *ret_n, struct err **err);
+/* The chart, put together and checked against its digest; a new reference. NOT_FOUND when parts are missing (they are
+ * still being written), DIGEST when they do not belong together. No request when it is among the kept ones. */
+NODISCARD int chart_store_load(struct chart_store *s, const struct chart_stored *which, struct chart **ret,
+                               struct err **err);
