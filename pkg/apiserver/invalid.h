@@ -25,7 +25,7 @@ void api_cause_required(struct api_causes *c, const char *field, const char *det
 void api_cause_invalid(struct api_causes *c, const char *field, struct value bad, const char *detail);
 void api_cause_type_invalid(struct api_causes *c, const char *field, struct value bad, const char *detail);
 void api_cause_not_supported(struct api_causes *c, const char *field, struct value bad,
-                             const char *const *supported, size_t n); /* sorted and quoted here */
+                             const char *const *supported, size_t n); /* shown in this order, quoted */
 void api_cause_forbidden(struct api_causes *c, const char *field, const char *detail);
 void api_cause_duplicate(struct api_causes *c, const char *field, struct value bad);
 void api_cause_too_long(struct api_causes *c, const char *field,

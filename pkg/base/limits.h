@@ -77,3 +77,7 @@
 #define RELEASE_OBJECTS_MAX ((size_t)20000)    /* objects of one release */
 #define RELEASE_RECORD_MAX ((size_t)1048576)   /* data of a record's Secret, as the API server counts it */
 #define RELEASE_RECORD_UNPACKED_MAX (128 * MIB) /* a record that somebody else wrote, unpacked */
+
+/* the embedded API server: bodies */
+#define API_PROTO_DEPTH_MAX 200              /* nested protobuf messages; the deepest built-in kinds need about 20, CRDs more */
+#define API_PATCH_OPERATIONS_MAX ((size_t)10000) /* operations of one JSON patch, as kube-apiserver */

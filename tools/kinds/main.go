@@ -7,6 +7,7 @@
 // (both files of the k8s.io/kubernetes module, which is downloaded but not built).
 //
 //	cd tools/kinds && go run . ../../pkg/apiserver
+//	cd tools/kinds && go run . vectors ../../tests/data/apiserver/proto.txt
 package main
 
 import (
@@ -404,8 +405,12 @@ func (g *generator) field(f reflect.StructField, tag []string, s *openAPI) field
 }
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "vectors" {
+		(&generator{}).vectors(os.Args[2])
+		return
+	}
 	if len(os.Args) != 2 {
-		log.Fatal("usage: kinds <directory>")
+		log.Fatal("usage: kinds <directory> | kinds vectors <file>")
 	}
 	g := &generator{root: moduleDir(), byKey: map[string]int{}, offsets: map[string]int{}}
 	g.scheme = runtime.NewScheme()
