@@ -38,8 +38,14 @@ CC = clang
 CXX = clang++
 VARIANT_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
 VARIANT_LDFLAGS = -fsanitize=address,undefined
+else ifeq ($(VARIANT),plain)
+# For the gates: the second compiler, and objects in which each call is the one that was written.
+OUT = build/plain
+CC = clang
+CXX = clang++
+VARIANT_FLAGS = -O0 -fno-builtin
 else
-$(error VARIANT is release, asan, tsan or fuzz, not $(VARIANT))
+$(error VARIANT is release, asan, tsan, fuzz or plain, not $(VARIANT))
 endif
 
 GCC_WARNINGS = -Wlogical-op -Wduplicated-cond -Wformat-signedness
@@ -133,6 +139,9 @@ $(OUT)/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.c.o $(if $(filter fuzz,$(VARIANT)),,$(OU
 
 .SECONDARY:
 
+print-cflags:
+	@echo $(ALL_CPPFLAGS) $(ALL_CFLAGS)
+
 unit-tests: $(filter $(if $(T),$(OUT)/tests/unit/$(T)/%,%),$(TESTS))
 fuzz-targets: $(FUZZERS)
 
@@ -170,6 +179,6 @@ clean:
 
 FORCE:
 .PHONY: all asan tsan test unit-tests fuzz fuzz-targets packages-build packages-test quickstart fresh conformance bench \
-        check format install clean FORCE
+        check format install clean print-cflags FORCE
 
 -include $(patsubst %.o,%.d,$(call objects,$(PKG_SOURCES) $(CMD_SOURCES) $(TEST_SOURCES) $(TESTLIB_SOURCES) $(FUZZ_SOURCES)))
