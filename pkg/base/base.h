@@ -18,10 +18,10 @@
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* A call whose failure is meant to have no consequence; grep for it in reviews. */
-#define IGNORE_ERROR(call)          \
-    do {                            \
+#define IGNORE_ERROR(call)           \
+    do {                             \
         int ignored_error_ = (call); \
-        UNUSED(ignored_error_);     \
+        UNUSED(ignored_error_);      \
     } while (0)
 
 /* CLEANUP(foo_free) struct foo *f = NULL; calls foo_free(f) when f goes out of scope, unless it is NULL.
@@ -41,11 +41,11 @@
     }
 
 /* Yields the pointer and leaves NULL behind: the value has a new owner. */
-#define TAKE(p)                      \
-    ({                               \
-        __typeof__(p) taken_ = (p);  \
-        (p) = NULL;                  \
-        taken_;                      \
+#define TAKE(p)                     \
+    ({                              \
+        __typeof__(p) taken_ = (p); \
+        (p) = NULL;                 \
+        taken_;                     \
     })
 
 /* malloc family that aborts instead of returning NULL. Owned by the caller; release with free(). */

@@ -43,5 +43,5 @@ static inline struct str buf_str(const struct buf *b) /* borrowed until the next
 {
     return (struct str){ b->p ? b->p : "", b->n };
 }
-const char *buf_z(struct buf *b); /* NUL-terminated; borrowed; never NULL */
+const char *buf_z(struct buf *b);        /* NUL-terminated; borrowed; never NULL */
 char *buf_take(struct buf *b) NODISCARD; /* the content, owned by the caller (free()); b is empty again */

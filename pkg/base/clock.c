@@ -145,11 +145,11 @@ bool clock_parse_rfc3339(struct str s, struct wall_time *ret)
     size_t at = 19, n = 0;
     int32_t ns = 0;
 
-    if (s.n < 20 || s.p[4] != '-' || s.p[7] != '-' || (s.p[10] != 'T' && s.p[10] != 't') ||
-        s.p[13] != ':' || s.p[16] != ':')
+    if (s.n < 20 || s.p[4] != '-' || s.p[7] != '-' || (s.p[10] != 'T' && s.p[10] != 't') || s.p[13] != ':' ||
+        s.p[16] != ':')
         return false;
-    if (!digits(s, 0, 4, &y) || !digits(s, 5, 2, &mo) || !digits(s, 8, 2, &d) ||
-        !digits(s, 11, 2, &h) || !digits(s, 14, 2, &mi) || !digits(s, 17, 2, &se))
+    if (!digits(s, 0, 4, &y) || !digits(s, 5, 2, &mo) || !digits(s, 8, 2, &d) || !digits(s, 11, 2, &h) ||
+        !digits(s, 14, 2, &mi) || !digits(s, 17, 2, &se))
         return false;
     if (mo < 1 || mo > 12 || d < 1 || d > days_in(y, mo) || h > 23 || mi > 59 || se > 59)
         return false;
@@ -175,9 +175,8 @@ static bool unit_ns(struct str u, uint64_t *ret)
         const char *name;
         uint64_t ns;
     } units[] = {
-        { "ns", 1 },          { "us", 1000 },         { "\xc2\xb5s", 1000 },
-        { "\xce\xbcs", 1000 }, { "ms", 1000000 },      { "s", 1000000000 },
-        { "m", 60000000000 }, { "h", 3600000000000 },
+        { "ns", 1 },       { "us", 1000 },      { "\xc2\xb5s", 1000 }, { "\xce\xbcs", 1000 },
+        { "ms", 1000000 }, { "s", 1000000000 }, { "m", 60000000000 },  { "h", 3600000000000 },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(units); i++) {

@@ -7,9 +7,10 @@
 enum digest_kind { DIGEST_SHA1, DIGEST_SHA256, DIGEST_SHA512 };
 #define DIGEST_BYTES_MAX 64
 
-size_t digest_bytes(enum digest_kind kind);                     /* 20, 32, 64 */
+size_t digest_bytes(enum digest_kind kind); /* 20, 32, 64 */
 void digest_raw(enum digest_kind kind, struct str s, unsigned char *out);
-void digest_hex(enum digest_kind kind, struct str s, char *out); /* lower case; 2 * digest_bytes() + 1 bytes */
+void digest_hex(enum digest_kind kind, struct str s,
+                char *out); /* lower case; 2 * digest_bytes() + 1 bytes */
 
 #define SHA256_HEX 65 /* with the NUL */
 void sha256_hex(struct str s, char out[SHA256_HEX]);

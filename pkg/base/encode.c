@@ -128,8 +128,7 @@ tail:
 
 bool base64_decode(enum base64_alphabet alphabet, struct str s, struct buf *out, size_t *ret_at)
 {
-    struct decoder d = { alphabet == BASE64_STD ? b64_std : b64_url, 6, 4,
-                         alphabet != BASE64_RAW_URL };
+    struct decoder d = { alphabet == BASE64_STD ? b64_std : b64_url, 6, 4, alphabet != BASE64_RAW_URL };
 
     return decode(&d, s, out, ret_at);
 }

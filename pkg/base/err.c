@@ -21,10 +21,9 @@ struct err {
 static const struct {
     const char *text;
     bool retry;
-} codes[ERRC_MAX_] = {
-    [ERRC_NONE] = { "success", false },
+} codes[ERRC_MAX_] = { [ERRC_NONE] = { "success", false },
 #define X(code, text, retry) [ERRC_##code] = { text, retry },
-    ERRC_MAP(X)
+                       ERRC_MAP(X)
 #undef X
 };
 
@@ -88,8 +87,7 @@ int err_errno(struct err **err, int errnum, const char *fmt, ...)
         va_start(args, fmt);
         CLEANUP(free_ptr) char *what = format(fmt, args);
         va_end(args);
-        store(err, errno_code(errnum),
-              xasprintf("%s: %s", what, strerror_r(errnum, text, sizeof(text))));
+        store(err, errno_code(errnum), xasprintf("%s: %s", what, strerror_r(errnum, text, sizeof(text))));
     }
     return -(int)errno_code(errnum);
 }

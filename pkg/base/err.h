@@ -10,24 +10,24 @@
 struct buf;
 
 /* X(code, text, worth a retry) */
-#define ERRC_MAP(X)                                  \
-    X(INVALID, "invalid input", false)               \
-    X(NOT_FOUND, "not found", false)                 \
-    X(EXISTS, "already exists", false)               \
-    X(CONFLICT, "conflict", true)                    \
-    X(FORBIDDEN, "forbidden", false)                 \
-    X(UNAUTHORIZED, "unauthorized", false)           \
-    X(PARSE, "cannot be parsed", false)              \
-    X(TEMPLATE, "template failed", false)            \
-    X(SCHEMA, "schema violated", false)              \
-    X(DIGEST, "digest mismatch", false)              \
-    X(LIMIT, "limit exceeded", false)                \
-    X(GONE, "gone", true)                            \
-    X(TIMEOUT, "timed out", true)                    \
-    X(UNAVAILABLE, "server unavailable", true)       \
-    X(CANCELLED, "cancelled", true)                  \
-    X(IO, "input/output error", true)                \
-    X(UNSUPPORTED, "not supported", false)           \
+#define ERRC_MAP(X)                            \
+    X(INVALID, "invalid input", false)         \
+    X(NOT_FOUND, "not found", false)           \
+    X(EXISTS, "already exists", false)         \
+    X(CONFLICT, "conflict", true)              \
+    X(FORBIDDEN, "forbidden", false)           \
+    X(UNAUTHORIZED, "unauthorized", false)     \
+    X(PARSE, "cannot be parsed", false)        \
+    X(TEMPLATE, "template failed", false)      \
+    X(SCHEMA, "schema violated", false)        \
+    X(DIGEST, "digest mismatch", false)        \
+    X(LIMIT, "limit exceeded", false)          \
+    X(GONE, "gone", true)                      \
+    X(TIMEOUT, "timed out", true)              \
+    X(UNAVAILABLE, "server unavailable", true) \
+    X(CANCELLED, "cancelled", true)            \
+    X(IO, "input/output error", true)          \
+    X(UNSUPPORTED, "not supported", false)     \
     X(INTERNAL, "internal error", false)
 
 enum errc {
@@ -35,7 +35,7 @@ enum errc {
 #define X(code, text, retry) ERRC_##code,
     ERRC_MAP(X)
 #undef X
-    ERRC_MAX_,
+        ERRC_MAX_,
 };
 
 struct err;

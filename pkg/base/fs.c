@@ -207,8 +207,7 @@ bool fs_path_is_below(struct str path)
 {
     struct str rest = path, part;
 
-    if (path.n == 0 || path.n > FS_PATH_MAX || memchr(path.p, '\0', path.n) ||
-        memchr(path.p, '\\', path.n))
+    if (path.n == 0 || path.n > FS_PATH_MAX || memchr(path.p, '\0', path.n) || memchr(path.p, '\\', path.n))
         return false;
     while (str_split(&rest, '/', &part))
         if (part.n == 0 || str_eq(part, STR(".")) || str_eq(part, STR("..")))

@@ -15,7 +15,7 @@ NODISCARD int fs_read_file(const char *path, struct buf *out, struct err **err);
 NODISCARD int fs_write_file(const char *path, struct str content, int mode, struct err **err);
 
 NODISCARD int fs_make_dirs(const char *path, int mode, struct err **err); /* mkdir -p */
-NODISCARD int fs_remove_tree(const char *path, struct err **err);         /* absent is fine; links are not followed */
+NODISCARD int fs_remove_tree(const char *path, struct err **err); /* absent is fine; links are not followed */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);

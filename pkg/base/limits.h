@@ -8,7 +8,7 @@
 #define MIB (1024 * KIB)
 
 /* base */
-#define FS_PATH_MAX ((size_t)4096)  /* a relative path taken from an archive, an index or a key */
+#define FS_PATH_MAX ((size_t)4096)   /* a relative path taken from an archive, an index or a key */
 #define LOG_FIELD_MAX ((size_t)1024) /* one field of a log line; longer ones are cut and marked */
 
 /* JSON: Go's encoding/json stops at the same depth */
@@ -28,15 +28,16 @@
 #define ARCHIVE_FILE_MAX (5 * MIB)       /* one file */
 #define ARCHIVE_PACKED_MAX (20 * MIB)    /* the .tgz itself */
 #define ARCHIVE_ENTRIES_MAX ((size_t)20000)
-#define ARCHIVE_RATIO_MAX ((size_t)1100) /* unpacked : packed, beyond the first MiB; deflate cannot exceed 1032 */
-#define CHART_NESTING_MAX 32             /* charts in charts */
+#define ARCHIVE_RATIO_MAX \
+    ((size_t)1100)           /* unpacked : packed, beyond the first MiB; deflate cannot exceed 1032 */
+#define CHART_NESTING_MAX 32 /* charts in charts */
 
 /* templates */
-#define TEMPLATE_DEPTH_MAX 1000           /* nested include of one name, as Helm */
+#define TEMPLATE_DEPTH_MAX 1000                /* nested include of one name, as Helm */
 #define TEMPLATE_STEPS_MAX ((size_t)200000000) /* evaluated nodes of one render */
-#define TEMPLATE_OUTPUT_MAX (64 * MIB)    /* text of one render */
-#define TEMPLATE_MEMORY_MAX (512 * MIB)   /* arena of one render */
-#define TEMPLATE_NODES_DEPTH_MAX 10000    /* nested parentheses and blocks in the source */
+#define TEMPLATE_OUTPUT_MAX (64 * MIB)         /* text of one render */
+#define TEMPLATE_MEMORY_MAX (512 * MIB)        /* arena of one render */
+#define TEMPLATE_NODES_DEPTH_MAX 10000         /* nested parentheses and blocks in the source */
 
 /* --set: Helm's figures (pkg/strvals) */
 #define STRVALS_INDEX_MAX 65536
@@ -48,34 +49,35 @@
 #define SCHEMA_STEPS_MAX ((size_t)10000000)
 
 /* HTTP */
-#define HTTP_BODY_MAX (64 * MIB)     /* an answer kept in memory, unless the request says otherwise */
+#define HTTP_BODY_MAX (64 * MIB) /* an answer kept in memory, unless the request says otherwise */
 #define HTTP_HEADERS_MAX (128 * KIB)
 #define HTTP_REDIRECTS_MAX 10
 #define HTTP_URL_MAX (8 * KIB)
-#define HTTP_ERROR_BODY_MAX (64 * KIB)      /* kept of the body of a refusal */
-#define HTTP_QUEUE_MAX (256 * KIB)          /* waiting for a sink; then the transfer is held back */
-#define HTTP_STREAM_QUEUE_MAX (16 * MIB)    /* waiting for a stream's reader; then the stream ends */
-#define HTTP_DEADLINE_MS ((int64_t)120000)  /* a whole exchange */
-#define HTTP_CONNECT_MS ((int64_t)15000)    /* name, TCP and TLS */
-#define HTTP_IDLE_MS ((int64_t)30000)       /* without a byte */
+#define HTTP_ERROR_BODY_MAX (64 * KIB)     /* kept of the body of a refusal */
+#define HTTP_QUEUE_MAX (256 * KIB)         /* waiting for a sink; then the transfer is held back */
+#define HTTP_STREAM_QUEUE_MAX (16 * MIB)   /* waiting for a stream's reader; then the stream ends */
+#define HTTP_DEADLINE_MS ((int64_t)120000) /* a whole exchange */
+#define HTTP_CONNECT_MS ((int64_t)15000)   /* name, TCP and TLS */
+#define HTTP_IDLE_MS ((int64_t)30000)      /* without a byte */
 
 /* repositories */
 #define INDEX_TEXT_MAX (256 * MIB)
 
 /* Kubernetes */
-#define KUBE_OBJECT_MAX (3 * MIB)              /* a request body, as kube-apiserver */
-#define KUBE_LIST_PAGE 500                     /* objects a page */
-#define KUBE_ANSWER_MAX (64 * MIB)             /* one answer, or one page of a list */
-#define KUBE_DEADLINE_MS ((int64_t)60000)      /* one request with its retries */
-#define KUBE_EVENT_MAX (8 * MIB)               /* one event of a watch stream; etcd's objects end at 1.5 MiB */
-#define KUBE_CONFIG_MAX (4 * MIB)              /* a kubeconfig file, a certificate file */
-#define KUBE_EXEC_OUTPUT_MAX (1 * MIB)         /* what a credential plugin prints */
-#define KUBE_EXEC_MS ((int64_t)60000)          /* how long a credential plugin may take */
-#define KUBE_RECORDER_QUEUE_MAX ((size_t)1024) /* events waiting to be written; more are dropped and counted */
+#define KUBE_OBJECT_MAX (3 * MIB)         /* a request body, as kube-apiserver */
+#define KUBE_LIST_PAGE 500                /* objects a page */
+#define KUBE_ANSWER_MAX (64 * MIB)        /* one answer, or one page of a list */
+#define KUBE_DEADLINE_MS ((int64_t)60000) /* one request with its retries */
+#define KUBE_EVENT_MAX (8 * MIB)          /* one event of a watch stream; etcd's objects end at 1.5 MiB */
+#define KUBE_CONFIG_MAX (4 * MIB)         /* a kubeconfig file, a certificate file */
+#define KUBE_EXEC_OUTPUT_MAX (1 * MIB)    /* what a credential plugin prints */
+#define KUBE_EXEC_MS ((int64_t)60000)     /* how long a credential plugin may take */
+#define KUBE_RECORDER_QUEUE_MAX \
+    ((size_t)1024) /* events waiting to be written; more are dropped and counted */
 #define METRICS_SERIES_MAX ((size_t)20000)
-#define CONFIGMAP_PART_MAX (960 * KIB)         /* decoded data of one ConfigMap that we write */
-#define RELEASE_OBJECTS_MAX ((size_t)20000)    /* objects of one release */
-#define RELEASE_RECORD_MAX ((size_t)1048576)   /* data of a record's Secret, as the API server counts it */
+#define CONFIGMAP_PART_MAX (960 * KIB)          /* decoded data of one ConfigMap that we write */
+#define RELEASE_OBJECTS_MAX ((size_t)20000)     /* objects of one release */
+#define RELEASE_RECORD_MAX ((size_t)1048576)    /* data of a record's Secret, as the API server counts it */
 #define RELEASE_RECORD_UNPACKED_MAX (128 * MIB) /* a record that somebody else wrote, unpacked */
 
 /* the embedded API server: bodies */

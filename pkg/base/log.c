@@ -188,8 +188,8 @@ static void format_text(enum log_level level, const char *module, const char *me
     buf_addc(out, '\n');
 }
 
-void log_write(enum log_level level, const char *module, const char *message,
-               const struct log_field *fields, size_t n)
+void log_write(enum log_level level, const char *module, const char *message, const struct log_field *fields,
+               size_t n)
 {
     CLEANUP(buf_done) struct buf line = BUF_INIT(64 * LOG_FIELD_MAX);
     bool text = out_format == LOG_FORMAT_TEXT || (out_format == LOG_FORMAT_AUTO && isatty(out_fd));

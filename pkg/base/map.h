@@ -15,7 +15,7 @@ struct map_slot {
 struct map {
     struct map_slot *slots; /* in insertion order */
     size_t n_slots, cap_slots;
-    size_t n; /* live entries */
+    size_t n;        /* live entries */
     uint32_t *index; /* open addressing; slot + 1, 0 is empty */
     size_t cap_index;
 };
@@ -24,10 +24,10 @@ struct map {
 void map_done(struct map *m); /* frees keys and tables, not the values */
 DEFINE_CLEANUP_VALUE(struct map, map_done)
 
-void *map_get(const struct map *m, struct str key);              /* NULL when absent */
+void *map_get(const struct map *m, struct str key); /* NULL when absent */
 bool map_has(const struct map *m, struct str key);
-void *map_put(struct map *m, struct str key, void *value);       /* returns the value it replaced, or NULL */
-void *map_remove(struct map *m, struct str key);                 /* returns the value, or NULL */
+void *map_put(struct map *m, struct str key, void *value); /* returns the value it replaced, or NULL */
+void *map_remove(struct map *m, struct str key);           /* returns the value, or NULL */
 static inline size_t map_n(const struct map *m)
 {
     return m->n;

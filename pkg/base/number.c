@@ -18,8 +18,8 @@ struct decimal {
 static void shortest(double v, int bits, struct decimal *out)
 {
     char text[64];
-    size_t n = bits == 32 ? shortest_float((float)v, text, sizeof(text))
-                          : shortest_double(v, text, sizeof(text));
+    size_t n =
+        bits == 32 ? shortest_float((float)v, text, sizeof(text)) : shortest_double(v, text, sizeof(text));
     size_t i = 0;
 
     out->n = 0;
@@ -323,8 +323,8 @@ enum number_result number_parse_uint(struct str s, int base, int bits, uint64_t 
         }
         if (d >= base)
             return NUMBER_SYNTAX;
-        if (__builtin_mul_overflow(v, (uint64_t)base, &v) ||
-            __builtin_add_overflow(v, (uint64_t)d, &v) || v > max)
+        if (__builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, (uint64_t)d, &v) ||
+            v > max)
             range = true;
         if (range)
             v = 0;

@@ -28,8 +28,8 @@ bool utf8_is_space(uint32_t rune)
 {
     if (rune < 0x80)
         return ascii_is_space((char)rune);
-    return rune == 0x85 || rune == 0xa0 || rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) || rune == 0x2028 ||
-           rune == 0x2029 || rune == 0x202f || rune == 0x205f || rune == 0x3000;
+    return rune == 0x85 || rune == 0xa0 || rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) ||
+           rune == 0x2028 || rune == 0x2029 || rune == 0x202f || rune == 0x205f || rune == 0x3000;
 }
 
 static void quote_rune(uint32_t r, struct buf *out)

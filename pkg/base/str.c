@@ -31,8 +31,7 @@ bool str_has_prefix(struct str s, struct str prefix)
 
 bool str_has_suffix(struct str s, struct str suffix)
 {
-    return s.n >= suffix.n &&
-           (suffix.n == 0 || memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0);
+    return s.n >= suffix.n && (suffix.n == 0 || memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0);
 }
 
 bool str_contains(struct str s, struct str part)
@@ -149,14 +148,14 @@ static inline uint64_t rotl(uint64_t x, int b)
     return (x << b) | (x >> (64 - b));
 }
 
-#define SIPROUND(v0, v1, v2, v3)                        \
-    do {                                                \
-        v0 += v1, v1 = rotl(v1, 13), v1 ^= v0;          \
-        v0 = rotl(v0, 32);                              \
-        v2 += v3, v3 = rotl(v3, 16), v3 ^= v2;          \
-        v0 += v3, v3 = rotl(v3, 21), v3 ^= v0;          \
-        v2 += v1, v1 = rotl(v1, 17), v1 ^= v2;          \
-        v2 = rotl(v2, 32);                              \
+#define SIPROUND(v0, v1, v2, v3)               \
+    do {                                       \
+        v0 += v1, v1 = rotl(v1, 13), v1 ^= v0; \
+        v0 = rotl(v0, 32);                     \
+        v2 += v3, v3 = rotl(v3, 16), v3 ^= v2; \
+        v0 += v3, v3 = rotl(v3, 21), v3 ^= v0; \
+        v2 += v1, v1 = rotl(v1, 17), v1 ^= v2; \
+        v2 = rotl(v2, 32);                     \
     } while (0)
 
 uint64_t str_hash(struct str s)

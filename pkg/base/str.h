@@ -30,7 +30,7 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-int str_cmp(struct str a, struct str b); /* bytewise, as strcmp() */
+int str_cmp(struct str a, struct str b);  /* bytewise, as strcmp() */
 bool str_ieq(struct str a, struct str b); /* ASCII letters fold */
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);

@@ -12,7 +12,8 @@ size_t utf8_decode(struct str s, uint32_t *ret);
 bool utf8_valid(struct str s);
 size_t utf8_count(struct str s); /* runes; each invalid byte counts as one */
 
-bool utf8_is_print(uint32_t rune); /* Go's strconv.IsPrint: letters, marks, numbers, punctuation, symbols, U+0020 */
+bool utf8_is_print(
+    uint32_t rune); /* Go's strconv.IsPrint: letters, marks, numbers, punctuation, symbols, U+0020 */
 bool utf8_is_space(uint32_t rune); /* Go's unicode.IsSpace */
 /* Go's strconv.Quote: in double quotes, what is not printable escaped, invalid bytes as \xNN. */
 void utf8_quote(struct str s, struct buf *out);

@@ -327,8 +327,7 @@ static bool equal(struct value a, struct value b, int depth)
         if (a.map->n != b.map->n)
             return false;
         for (uint32_t i = 0; a.map != b.map && i < a.map->n; i++)
-            if (!str_eq(a.map->e[i].key, b.map->e[i].key) ||
-                !equal(a.map->e[i].v, b.map->e[i].v, depth + 1))
+            if (!str_eq(a.map->e[i].key, b.map->e[i].key) || !equal(a.map->e[i].v, b.map->e[i].v, depth + 1))
                 return false;
         return true;
     case VALUE_OBJECT:

@@ -22,7 +22,7 @@ enum value_kind {
     VALUE_STRING, /* any bytes; UTF-8 where it came from JSON or YAML */
     VALUE_BYTES,  /* Go's []byte */
     VALUE_LIST,
-    VALUE_MAP, /* keys are strings, sorted bytewise */
+    VALUE_MAP,    /* keys are strings, sorted bytewise */
     VALUE_OBJECT, /* a Go struct or pointer with fields and methods: see the template module */
 };
 
@@ -139,7 +139,7 @@ static inline bool value_bool(struct value v) /* false unless a bool */
     return v.kind == VALUE_BOOL && v.b;
 }
 int64_t value_int(struct value v, int64_t otherwise); /* integers, and floats without a fraction that fit */
-static inline size_t value_len(struct value v) /* items of a list or map, bytes of a string; else 0 */
+static inline size_t value_len(struct value v)        /* items of a list or map, bytes of a string; else 0 */
 {
     return v.kind == VALUE_MAP ? v.map->n : v.kind >= VALUE_STRING && v.kind <= VALUE_LIST ? v.n : 0;
 }
@@ -217,7 +217,7 @@ struct value_change *value_diff(struct arena *a, struct value before, struct val
 
 /* doc: a frozen tree and the memory it stands in. Shared between threads by reference count. */
 struct doc;
-struct doc *doc_freeze(struct value v);                     /* deep copy; a new reference */
+struct doc *doc_freeze(struct value v); /* deep copy; a new reference */
 /* Takes the arena: `root` and all it points to must live in it (or be constants). The arena must not be used again. */
 struct doc *doc_take(struct arena *a, struct value root);
 struct doc *doc_ref(struct doc *d);

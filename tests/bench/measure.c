@@ -52,7 +52,8 @@ static void run(struct command *c, size_t i, posix_spawn_file_actions_t *quiet)
     int status = 0;
     pid_t pid;
 
-    if (posix_spawnp(&pid, c->argv[0], quiet, NULL, c->argv, environ) != 0 || wait4(pid, &status, 0, &usage) < 0) {
+    if (posix_spawnp(&pid, c->argv[0], quiet, NULL, c->argv, environ) != 0 ||
+        wait4(pid, &status, 0, &usage) < 0) {
         perror(c->argv[0]);
         exit(2);
     }

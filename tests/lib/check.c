@@ -35,8 +35,8 @@ void check_ok(int r, struct err **err, const char *call, const char *file, int l
     check_fail(file, line, "%s failed (%s): %s", call, errc_text((enum errc) - r), text);
 }
 
-void check_fails(int r, enum errc code, struct err **err, const char *text, const char *call, const char *file,
-                 int line)
+void check_fails(int r, enum errc code, struct err **err, const char *text, const char *call,
+                 const char *file, int line)
 {
     char got[2048];
 
@@ -45,8 +45,8 @@ void check_fails(int r, enum errc code, struct err **err, const char *text, cons
     if (r >= 0)
         check_fail(file, line, "%s succeeded; expected: %s", call, errc_text(code));
     if (r != -(int)code)
-        check_fail(file, line, "%s failed with '%s' (%s); expected '%s'", call, errc_text((enum errc) - r), got,
-                   errc_text(code));
+        check_fail(file, line, "%s failed with '%s' (%s); expected '%s'", call, errc_text((enum errc) - r),
+                   got, errc_text(code));
     if (text && strcmp(got, text) != 0)
         check_fail(file, line, "%s\n  got:  %s\n  want: %s", call, got, text);
 }
@@ -59,7 +59,8 @@ void check_str(struct str got, struct str want, const char *name, const char *fi
         return;
     while (at < MIN(got.n, want.n) && got.p[at] == want.p[at])
         at++;
-    check_fail(file, line, "%s: differs at byte %zu\n--- got (%zu bytes)\n" STR_FMT "\n--- want (%zu bytes)\n" STR_FMT,
+    check_fail(file, line,
+               "%s: differs at byte %zu\n--- got (%zu bytes)\n" STR_FMT "\n--- want (%zu bytes)\n" STR_FMT,
                name, at, got.n, STR_ARG(got), want.n, STR_ARG(want));
 }
 

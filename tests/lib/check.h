@@ -21,8 +21,10 @@
 void check_ok(int r, struct err **err, const char *call, const char *file, int line);
 
 /* The call failed with -code, and with exactly this text (text may be NULL). Frees the error. */
-#define assert_fails(call, code, err, text) check_fails((call), (code), &(err), (text), #call, __FILE__, __LINE__)
-void check_fails(int r, enum errc code, struct err **err, const char *text, const char *call, const char *file, int line);
+#define assert_fails(call, code, err, text) \
+    check_fails((call), (code), &(err), (text), #call, __FILE__, __LINE__)
+void check_fails(int r, enum errc code, struct err **err, const char *text, const char *call,
+                 const char *file, int line);
 
 /* Text equality; prints both and the first difference. `name` says which case of a table it was. */
 #define assert_str(got, want) check_str((got), str_from(want), #got, __FILE__, __LINE__)
@@ -31,7 +33,8 @@ void check_str(struct str got, struct str want, const char *name, const char *fi
 
 /* Integers in decimal (cmocka prints hex). */
 #define assert_num(got, want) check_num((int64_t)(got), (int64_t)(want), #got, __FILE__, __LINE__)
-#define assert_case_num(name, got, want) check_num((int64_t)(got), (int64_t)(want), (name), __FILE__, __LINE__)
+#define assert_case_num(name, got, want) \
+    check_num((int64_t)(got), (int64_t)(want), (name), __FILE__, __LINE__)
 void check_num(int64_t got, int64_t want, const char *name, const char *file, int line);
 
 /* Fails and names the case. */

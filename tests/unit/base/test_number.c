@@ -11,10 +11,21 @@ static void test_shortest_g_follows_go(void **state)
         double v;
         const char *want;
     } cases[] = {
-        { 3.0, "3" }, { 100000, "100000" }, { 999999, "999999" }, { 1000000, "1e+06" },
-        { 1234567, "1.234567e+06" }, { 1234567.5, "1.2345675e+06" }, { 123456789, "1.23456789e+08" },
-        { 0.0001, "0.0001" }, { 0.00001, "1e-05" }, { 1.5e300, "1.5e+300" }, { -0.0, "-0" },
-        { INFINITY, "+Inf" }, { -INFINITY, "-Inf" }, { 0.1, "0.1" }, { 5e-324, "5e-324" },
+        { 3.0, "3" },
+        { 100000, "100000" },
+        { 999999, "999999" },
+        { 1000000, "1e+06" },
+        { 1234567, "1.234567e+06" },
+        { 1234567.5, "1.2345675e+06" },
+        { 123456789, "1.23456789e+08" },
+        { 0.0001, "0.0001" },
+        { 0.00001, "1e-05" },
+        { 1.5e300, "1.5e+300" },
+        { -0.0, "-0" },
+        { INFINITY, "+Inf" },
+        { -INFINITY, "-Inf" },
+        { 0.1, "0.1" },
+        { 5e-324, "5e-324" },
         { 9007199254740993.0, "9.007199254740992e+15" },
     };
 
@@ -34,9 +45,16 @@ static void test_integers_with_base_prefixes(void **state)
         enum number_result result;
         int64_t want;
     } cases[] = {
-        { "0777", NUMBER_OK, 511 }, { "0o17", NUMBER_OK, 15 }, { "0x1F", NUMBER_OK, 31 }, { "-0b1", NUMBER_OK, -1 },
-        { "08", NUMBER_SYNTAX, 0 }, { "1_000", NUMBER_OK, 1000 }, { "0x_1F", NUMBER_OK, 31 }, { "", NUMBER_SYNTAX, 0 },
-        { "9223372036854775808", NUMBER_RANGE, INT64_MAX }, { "-9223372036854775808", NUMBER_OK, INT64_MIN },
+        { "0777", NUMBER_OK, 511 },
+        { "0o17", NUMBER_OK, 15 },
+        { "0x1F", NUMBER_OK, 31 },
+        { "-0b1", NUMBER_OK, -1 },
+        { "08", NUMBER_SYNTAX, 0 },
+        { "1_000", NUMBER_OK, 1000 },
+        { "0x_1F", NUMBER_OK, 31 },
+        { "", NUMBER_SYNTAX, 0 },
+        { "9223372036854775808", NUMBER_RANGE, INT64_MAX },
+        { "-9223372036854775808", NUMBER_OK, INT64_MIN },
     };
 
     UNUSED(state);
