@@ -24,8 +24,8 @@ struct regex *regex_unref(struct regex *re); /* re may be NULL; always returns N
 DEFINE_CLEANUP(struct regex *, regex_unref)
 
 size_t regex_groups(const struct regex *re); /* capturing groups, without the whole match */
-/* The number of the last group of that name; -1 without one. */
-int regex_group_number(const struct regex *re, struct str name);
+int regex_group_number(const struct regex *re, struct str name); /* the first of that name; -1 without one */
+struct str regex_group_name(const struct regex *re, size_t group); /* borrowed; "" for a group without */
 
 /* Does the expression match anywhere in the text? */
 bool regex_match(const struct regex *re, struct str text);
@@ -39,7 +39,7 @@ struct regex_span {
 bool regex_find(const struct regex *re, struct str text, size_t at, struct regex_span *spans, size_t n);
 
 /* All matches one after the other, as Go's FindAll: an empty match right behind a match does not count.
- *     CLEANUP(regex_finder_done) struct regex_finder f = regex_finder(re, text);
+ *     CLEANUP(regex_finder_done) struct regex_finder f = regex_find_all(re, text);
  *     while (regex_finder_next(&f, spans, ARRAY_SIZE(spans))) … */
 struct regex_finder {
     const struct regex *re;
@@ -48,7 +48,7 @@ struct regex_finder {
     size_t at;
     ptrdiff_t last_end;
 };
-struct regex_finder regex_finder(const struct regex *re, struct str text); /* borrows both */
+struct regex_finder regex_find_all(const struct regex *re, struct str text); /* borrows both */
 bool regex_finder_next(struct regex_finder *f, struct regex_span *spans, size_t n);
 void regex_finder_done(struct regex_finder *f);
 DEFINE_CLEANUP_VALUE(struct regex_finder, regex_finder_done)

@@ -24,7 +24,8 @@ NODISCARD int semver_parse_strict(struct str text, struct semver *ret, struct er
 
 /* Precedence: below, equal to or above 0. Metadata does not count. */
 int semver_cmp(const struct semver *a, const struct semver *b);
-void semver_format(const struct semver *v, struct buf *out); /* String(): "1.2.3-pre+meta", never a leading v */
+void semver_format(const struct semver *v,
+                   struct buf *out); /* String(): "1.2.3-pre+meta", never a leading v */
 
 /* A parsed constraint such as ">=1.2 <2 || ^3.1.0-0". Never changes: threads may share it. */
 struct semver_constraint;

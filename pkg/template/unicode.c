@@ -88,7 +88,8 @@ bool unicode_is_print(uint32_t r)
 bool unicode_is_space(uint32_t r)
 {
     return (r >= '\t' && r <= '\r') || r == ' ' || r == 0x85 || r == 0xA0 || r == 0x1680 ||
-           (r >= 0x2000 && r <= 0x200A) || r == 0x2028 || r == 0x2029 || r == 0x202F || r == 0x205F || r == 0x3000;
+           (r >= 0x2000 && r <= 0x200A) || r == 0x2028 || r == 0x2029 || r == 0x202F || r == 0x205F ||
+           r == 0x3000;
 }
 
 /* utf8proc maps sharp s to U+1E9E; UnicodeData.txt, and with it Go, has no capital for it. */
