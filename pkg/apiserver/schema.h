@@ -15,6 +15,10 @@ enum api_schema_format { API_SCHEMA_JSON, API_SCHEMA_YAML };
 NODISCARD int api_schema_read(struct arena *a, struct str text, enum api_schema_format format,
                               struct value *ret, struct api_notes *strict, struct err **err);
 
+/* The message of a 400 for a body that api_schema_read() refused: `the object provided is unrecognized (must be of type
+ * ConfigMap): <cause> (<start of the body>)`. */
+void api_schema_unrecognized(struct str body, struct str kind, const struct err *cause, struct buf *out);
+
 /* `strict decoding error: unknown field "a", unknown field "b"` of all notes. */
 void api_schema_strict_message(const struct api_notes *strict, struct buf *out);
 
