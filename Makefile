@@ -102,7 +102,16 @@ $(OUT)/flags: FORCE
 $(OUT)/list-%: FORCE
 	@mkdir -p $(@D); echo '$(call module_sources,$*)' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(OUT)/pintle: $(call objects,$(CMD_SOURCES)) $(call libs,$(MODULES))
+# What the program carries with it: crds/ as a C table.
+GEN_OBJECTS := $(OUT)/gen/crds.c.o
+build/gen/crds.c: tools/embed.awk $(wildcard crds/*.yaml)
+	@mkdir -p $(@D)
+	@LC_ALL=C awk -f $< -v name=cmd_crds_files $(sort $(wildcard crds/*.yaml)) > $@
+$(OUT)/gen/%.c.o: build/gen/%.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/pintle: $(call objects,$(CMD_SOURCES)) $(GEN_OBJECTS) $(call libs,$(MODULES))
 	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -o $@
 
 ifndef V
@@ -129,7 +138,7 @@ $(OUT)/tests/unit/$(1)/%: $(OUT)/tests/unit/$(1)/%.c.o $(call objects,$(TESTLIB_
 	$$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $(LDLIBS) -o $$@
 endef
 $(foreach m,$(MODULES),$(eval $(call test_rule,$(m))))
-CMD_TEST_OBJECTS := $(call objects,$(filter-out cmd/pintle/main.c,$(CMD_SOURCES)))
+CMD_TEST_OBJECTS := $(call objects,$(filter-out cmd/pintle/main.c,$(CMD_SOURCES))) $(GEN_OBJECTS)
 $(OUT)/tests/unit/cmd/%: $(OUT)/tests/unit/cmd/%.c.o $(call objects,$(TESTLIB_SOURCES)) $(CMD_TEST_OBJECTS) $(call libs,$(MODULES))
 	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(LDLIBS) -o $@
 # A fuzz target replays its corpus under the sanitizers in `make test`; `make fuzz` gives it to libFuzzer.

@@ -5,6 +5,7 @@
 
 #define COMMANDS(X) \
     X(completion)   \
+    X(crds)         \
     X(help)         \
     X(version)
 
