@@ -31,6 +31,7 @@ static const char *const schema[] = {
     "CREATE INDEX by_key ON revisions(resource,ns,name,rv);"
     "CREATE INDEX by_change ON revisions(resource,rv);"
     "CREATE INDEX by_end ON revisions(next) WHERE next>0;"
+    "CREATE INDEX deletions ON revisions(rv) WHERE op=3;"
     "CREATE TABLE bodies(rv INTEGER PRIMARY KEY, json BLOB NOT NULL);"
     "CREATE TABLE owners(owner TEXT NOT NULL, resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
     " PRIMARY KEY(owner,resource,ns,name)) WITHOUT ROWID;"
@@ -129,6 +130,25 @@ void api_store_close(struct api_store *s)
 int64_t api_store_rv(struct api_store *s)
 {
     return s->rv;
+}
+
+int api_store_stamp(struct api_store *s, struct str resource, int64_t *ret, struct err **err)
+{
+    CLEANUP(db_end) struct db_txn *t = NULL;
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    int r = db_read(s->db, &t, err);
+
+    if (r < 0)
+        return r;
+    r = db_prepare(t, "SELECT max(rv) FROM revisions WHERE resource=?", &q, err);
+    if (r < 0)
+        return r;
+    db_bind_text(q, 1, resource);
+    r = db_step(q, err);
+    if (r < 0)
+        return r;
+    *ret = db_int(q, 0);
+    return 0;
 }
 
 int api_store_check(struct api_store *s, struct err **err)
@@ -242,8 +262,8 @@ int api_store_get(struct api_store *s, const struct api_key *key, struct arena *
 }
 
 /* One statement for all lists: absent bounds are bound to what does not bind. */
-#define LIST_WHERE                                                                                                   \
-    " WHERE r.resource=?1 AND r.rv<=?2 AND (r.next=0 OR r.next>?2) AND r.op<3"                                       \
+#define LIST_WHERE                                                             \
+    " WHERE r.resource=?1 AND r.rv<=?2 AND (r.next=0 OR r.next>?2) AND r.op<3" \
     " AND (?3='' OR r.ns=?3) AND (r.ns,r.name)>(?4,?5) AND (?6='' OR r.name=?6)"
 
 static void bind_list(struct db_stmt *q, const struct api_list *l, int64_t at, const struct api_key *after,
@@ -257,8 +277,8 @@ static void bind_list(struct db_stmt *q, const struct api_list *l, int64_t at, c
     db_bind_text(q, 6, l->name);
 }
 
-#define LIST_NS_WHERE                                                                                                \
-    " WHERE r.resource=?1 AND r.rv<=?2 AND (r.next=0 OR r.next>?2) AND r.op<3"                                       \
+#define LIST_NS_WHERE                                                          \
+    " WHERE r.resource=?1 AND r.rv<=?2 AND (r.next=0 OR r.next>?2) AND r.op<3" \
     " AND r.ns=?3 AND (r.ns,r.name)>(?4,?5) AND (?6='' OR r.name=?6)"
 
 static int list_prepare(struct db_txn *t, const struct api_list *l, struct db_stmt **ret, struct err **err)
@@ -381,9 +401,9 @@ static int read_current(struct db_txn *t, const struct api_key *key, struct curr
 {
     CLEANUP(buf_done) struct buf space = BUF_INIT(FS_PATH_MAX);
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    int r = db_prepare(t,
-                       "SELECT rv,owners FROM revisions WHERE resource=? AND ns=? AND name=? AND next=0 AND op<3",
-                       &q, err);
+    int r = db_prepare(
+        t, "SELECT rv,owners FROM revisions WHERE resource=? AND ns=? AND name=? AND next=0 AND op<3", &q,
+        err);
 
     if (r < 0)
         return r;
@@ -409,7 +429,8 @@ static int check_current(const struct api_write *w, const struct current *now, s
     return 0;
 }
 
-static int write_owners(struct db_txn *t, const struct api_write *w, int64_t had, int64_t has, struct err **err)
+static int write_owners(struct db_txn *t, const struct api_write *w, int64_t had, int64_t has,
+                        struct err **err)
 {
     CLEANUP(buf_done) struct buf space = BUF_INIT(FS_PATH_MAX);
     CLEANUP(db_stmt_done) struct db_stmt *drop = NULL;
@@ -441,8 +462,8 @@ static int write_owners(struct db_txn *t, const struct api_write *w, int64_t had
     return 0;
 }
 
-static int write_revision(struct db_txn *t, const struct api_write *w, int64_t rv, int64_t prev, int64_t owners,
-                          struct str labels, struct err **err)
+static int write_revision(struct db_txn *t, const struct api_write *w, int64_t rv, int64_t prev,
+                          int64_t owners, struct str labels, struct err **err)
 {
     CLEANUP(buf_done) struct buf space = BUF_INIT(FS_PATH_MAX);
     CLEANUP(db_stmt_done) struct db_stmt *old = NULL;
@@ -515,7 +536,8 @@ static int write_in(struct api_store *s, struct db_txn *t, const struct api_writ
     if (r < 0)
         return r;
     api_labels_pack(w->object, &labels);
-    owners = w->op == API_OP_DELETE ? 0 : (int64_t)value_len(value_path(w->object, "metadata.ownerReferences"));
+    owners =
+        w->op == API_OP_DELETE ? 0 : (int64_t)value_len(value_path(w->object, "metadata.ownerReferences"));
     r = write_revision(t, w, rv, now.rv, owners, buf_str(&labels), err);
     if (r < 0)
         return r;
@@ -563,11 +585,12 @@ int api_store_write(struct api_store *s, const struct api_write *w, struct err *
 /* ---- changes ------------------------------------------------------------------------------------------------- */
 
 #define CHANGE_COLUMNS ROW_COLUMNS ",r.op,r.prev,p.labels"
-#define CHANGE_FROM                                                                                                  \
-    " FROM revisions r JOIN bodies b ON b.rv=r.rv"                                                                   \
+#define CHANGE_FROM                                \
+    " FROM revisions r JOIN bodies b ON b.rv=r.rv" \
     " LEFT JOIN revisions p ON p.rv=r.prev LEFT JOIN bodies pb ON ?4 AND pb.rv=r.prev"
 
-static int changes_prepare(struct db_txn *t, const struct api_changes *c, struct db_stmt **ret, struct err **err)
+static int changes_prepare(struct db_txn *t, const struct api_changes *c, struct db_stmt **ret,
+                           struct err **err)
 {
     if (c->resource.n > 0)
         return db_prepare(t,
@@ -580,8 +603,8 @@ static int changes_prepare(struct db_txn *t, const struct api_changes *c, struct
                       ret, err);
 }
 
-static int changes_read(struct db_txn *t, const struct api_changes *c, struct arena *a, struct api_change **ret,
-                        size_t *ret_n, struct err **err)
+static int changes_read(struct db_txn *t, const struct api_changes *c, struct arena *a,
+                        struct api_change **ret, size_t *ret_n, struct err **err)
 {
     CLEANUP(buf_done) struct buf ns = BUF_INIT(FS_PATH_MAX);
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
@@ -613,8 +636,8 @@ static int changes_read(struct db_txn *t, const struct api_changes *c, struct ar
     return 0;
 }
 
-int api_store_changes(struct api_store *s, const struct api_changes *c, struct arena *a, struct api_change **ret,
-                      size_t *ret_n, int64_t *ret_rv, struct err **err)
+int api_store_changes(struct api_store *s, const struct api_changes *c, struct arena *a,
+                      struct api_change **ret, size_t *ret_n, int64_t *ret_rv, struct err **err)
 {
     CLEANUP(db_end) struct db_txn *t = NULL;
     int64_t rv = 0, compacted = 0;
@@ -671,8 +694,8 @@ void api_store_wake(struct api_store *s)
         bucket_wake(&s->buckets[i]);
 }
 
-int api_store_dependents(struct api_store *s, struct str uid, struct arena *a, struct api_key **ret, size_t *ret_n,
-                         struct err **err)
+int api_store_dependents(struct api_store *s, struct str uid, struct arena *a, struct api_key **ret,
+                         size_t *ret_n, struct err **err)
 {
     CLEANUP(db_end) struct db_txn *t = NULL;
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
@@ -715,8 +738,10 @@ static int compact_target(struct db_txn *t, int64_t keep_ms, int64_t keep_n, int
 
     if (r < 0)
         return r;
-    r = db_prepare(t, "SELECT max(rv) FROM revisions WHERE at<? AND rv>=(SELECT value FROM facts WHERE name='compacted')",
-                   &q, err);
+    r = db_prepare(
+        t,
+        "SELECT max(rv) FROM revisions WHERE at<? AND rv>=(SELECT value FROM facts WHERE name='compacted')",
+        &q, err);
     if (r < 0)
         return r;
     db_bind_int(q, 1, now.s * 1000 + now.ns / 1000000 - keep_ms);
@@ -750,8 +775,8 @@ static int compact_delete(struct db_txn *t, const char *sql, int64_t target, str
     return db_run(q, err);
 }
 
-#define COMPACT_SET                                                                                                  \
-    "(SELECT rv FROM revisions WHERE next>0 AND next<=?1"                                                            \
+#define COMPACT_SET                                       \
+    "(SELECT rv FROM revisions WHERE next>0 AND next<=?1" \
     " UNION ALL SELECT rv FROM revisions WHERE next=0 AND op=3 AND rv<=?1 LIMIT ?2)"
 
 /* One batch; 1 when there may be more. A short transaction each, so that writers do not wait long. */

@@ -37,25 +37,27 @@ void api_store_close(struct api_store *s); /* s may be NULL */
 DEFINE_CLEANUP(struct api_store *, api_store_close)
 
 int64_t api_store_rv(struct api_store *s); /* of the last write */
+/* A number that differs whenever something happened to `resource` since. */
+NODISCARD int api_store_stamp(struct api_store *s, struct str resource, int64_t *ret, struct err **err);
 
 /* NOT_FOUND, or the current object copied into `a`. */
-NODISCARD int api_store_get(struct api_store *s, const struct api_key *key, struct arena *a, struct api_row *ret,
-                            struct err **err);
+NODISCARD int api_store_get(struct api_store *s, const struct api_key *key, struct arena *a,
+                            struct api_row *ret, struct err **err);
 
 struct api_list {
     struct str resource;
-    struct str ns; /* "" all */
+    struct str ns;   /* "" all */
     struct str name; /* "" all */
-    bool continued; /* start behind `after` */
+    bool continued;  /* start behind `after` */
     struct api_key after;
     size_t limit; /* 0: none */
     int64_t at;   /* 0: now; else the state at this resourceVersion */
     bool count;   /* *ret_remaining is wanted */
 };
 struct api_list_end {
-    int64_t rv;         /* of the state that was listed */
-    bool more;          /* stopped at the limit */
-    int64_t remaining;  /* rows behind the last one taken */
+    int64_t rv;        /* of the state that was listed */
+    bool more;         /* stopped at the limit */
+    int64_t remaining; /* rows behind the last one taken */
 };
 /* Calls fn for each row in key order; the row is borrowed for the call. fn returns 1 for a row that counts against the
  * limit, 0 to skip it, or a failure. GONE when `at` was compacted. */

@@ -81,5 +81,17 @@
 #define RELEASE_RECORD_UNPACKED_MAX (128 * MIB) /* a record that somebody else wrote, unpacked */
 
 /* the embedded API server: bodies */
-#define API_PROTO_DEPTH_MAX 200              /* nested protobuf messages; the deepest built-in kinds need about 20, CRDs more */
+#define API_PROTO_DEPTH_MAX \
+    200 /* nested protobuf messages; the deepest built-in kinds need about 20, CRDs more */
 #define API_PATCH_OPERATIONS_MAX ((size_t)10000) /* operations of one JSON patch, as kube-apiserver */
+/* API server */
+#define API_BODY_MAX (3 * MIB)              /* a request body, as kube-apiserver */
+#define API_OBJECT_MAX (4 * MIB)            /* an object as stored */
+#define API_ANSWER_MAX (512 * MIB)          /* one answer, lists included */
+#define API_REQUEST_MEMORY_MAX (1024 * MIB) /* arena of one request */
+#define API_CONNECTIONS_MAX 1000            /* open at once; beyond: 429 */
+#define API_CONNECTION_STACK (1 * MIB)
+#define API_PARAMS_MAX ((size_t)64) /* query parameters of a request */
+#define API_SELECTOR_TERMS_MAX ((size_t)256)
+#define API_HISTORY_MAX 20000 /* superseded revisions kept for watches and continued lists */
+#define API_HISTORY_MS 300000 /* ... and how long, as etcd's compaction on a real server */
