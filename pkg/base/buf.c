@@ -44,7 +44,8 @@ char *buf_reserve(struct buf *b, size_t n)
         cap = b->cap ? b->cap : 64;
         while (cap < want)
             cap += cap / 2 + 32;
-        cap = MIN(cap, b->max + 1);
+        if (cap - 1 > b->max)
+            cap = b->max + 1;
         b->p = xrealloc(b->p, cap);
         b->cap = cap;
     }
