@@ -298,7 +298,8 @@ static void set_limits(struct transfer *t)
 static int check_host(const struct transfer *t, const struct http_url *u, struct err **err)
 {
     enum http_net net = HTTP_NET_LOOPBACK;
-    bool local = str_eq(u->host, STR("localhost")) || str_has_suffix(u->host, STR(".localhost"));
+    struct str host = str_trim_suffix(u->host, STR("."));
+    bool local = str_eq(host, STR("localhost")) || str_has_suffix(host, STR(".localhost"));
 
     if ((local || http_net_of(u->host, &net)) && (t->rq.refuse_nets & HTTP_NET_BIT(net)))
         return err_set(err, ERRC_FORBIDDEN, "the host's address is %s, which is not allowed here",
