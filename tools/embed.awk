@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # awk -f tools/embed.awk -v name=cmd_crds_files FILE… : the files as a C table, for what the program carries with it.
+# gsub() differs between awks about backslashes in the replacement.
+function joined(text, separator, with,    part, n, i, out) {
+    n = split(text, part, separator); out = part[1]
+    for (i = 2; i <= n; i++) out = out with part[i]
+    return out
+}
 function start() {
     base = FILENAME; sub(/.*\//, "", base)
     body = body (n++ ? "\" },\n" : "") "    { \"" base "\",\n      \""
 }
 FNR == 1 { start() }
 {
-    line = $0
-    gsub(/\\/, "\\\\\\\\", line)
-    gsub(/"/, "\\\\\"", line)
-    gsub(/\t/, "\\\\t", line)
+    line = joined(joined($0, "[\\\\]", "\\\\"), "\"", "\\\"")
     body = body line "\\n\"\n      \""
 }
 END {
