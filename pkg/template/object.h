@@ -30,17 +30,22 @@ struct tpl_method {
 };
 
 struct tpl_object_type {
-    const char *go_name;  /* "time.Time": %T and error texts */
-    const char *go_kind;  /* "struct", "ptr": kindOf */
+    const char *go_name; /* "time.Time": %T and error texts */
+    const char *go_kind; /* "struct", "ptr": kindOf */
     /* Exported field; false when there is none. */
     bool (*field)(const struct tpl_object *o, struct arena *a, struct str name, struct value *ret);
     const struct tpl_method *methods; /* ends with a NULL name; may be NULL */
-    const char *const *unexported;    /* names of fields with an error of their own; ends with NULL; may be NULL */
-    /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. */
+    const char *const
+        *unexported; /* names of fields with an error of their own; ends with NULL; may be NULL */
+    /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. `verb` is 'v', or 0 for what an action of its own prints
+     * ({{ .Capabilities.KubeVersion }}: there Go can take the address and finds the methods of the pointer). */
     void (*print)(const struct tpl_object *o, char verb, bool sharp_or_plus, struct buf *out);
     /* What encoding/json would see; NULL: the fields cannot be encoded (an empty object). */
     struct value (*to_json)(const struct tpl_object *o, struct arena *a);
-    bool (*equal)(const struct tpl_object *a, const struct tpl_object *b); /* reflect.DeepEqual; NULL: identity */
+    /* What an interface {} holds after Go has copied the struct into it; NULL: the same object. */
+    struct value (*copied)(const struct tpl_object *o);
+    bool (*equal)(const struct tpl_object *a,
+                  const struct tpl_object *b); /* reflect.DeepEqual; NULL: identity */
 };
 
 struct tpl_object {

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* .Capabilities (pkg/chart/common/capabilities.go, internal/version): Go structs behind a pointer. */
+#include "template/template.h"
+#include "template/types.h"
+
+#define KUBE_FIELDS 4
+#define HELM_FIELDS 5
+
+struct version {
+    struct tpl_object o;
+    struct str fields[HELM_FIELDS]; /* in the order of the Go struct */
+    const struct version *copy;     /* of a KubeVersion: what an interface {} holds */
+};
+
+struct capabilities {
+    struct tpl_object o;
+    struct version kube, kube_copy, helm;
+    struct value api_versions;
+};
+
+static const char *const kube_names[KUBE_FIELDS] = { "Version", "normalizedVersion", "Major", "Minor" };
+static const char *const helm_names[HELM_FIELDS] = { "Version", "GitCommit", "GitTreeState", "GoVersion",
+                                                     "KubeClientVersion" };
+static const char *const helm_json_names[HELM_FIELDS] = { "version", "git_commit", "git_tree_state",
+                                                          "go_version", "kube_client_version" };
+static const char *const unexported[] = { "normalizedVersion", NULL };
+
+static void print_struct(const struct str *fields, const char *const *names, size_t n, bool with_names,
+                         struct buf *out)
+{
+    buf_addc(out, '{');
+    for (size_t i = 0; i < n; i++) {
+        buf_adds(out, i > 0 ? " " : "");
+        if (with_names)
+            buf_addf(out, "%s:", names[i]);
+        buf_addstr(out, fields[i]);
+    }
+    buf_addc(out, '}');
+}
+
+static bool find_field(const struct str *fields, const char *const *names, size_t n, struct str name,
+                       struct value *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(name, str_from(names[i])) && names[i] != kube_names[1]) {
+            *ret = value_from_str(fields[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- KubeVersion ---- */
+
+static bool kube_field(const struct tpl_object *o, struct arena *a, struct str name, struct value *ret)
+{
+    UNUSED(a);
+    return find_field(((const struct version *)o)->fields, kube_names, KUBE_FIELDS, name, ret);
+}
+
+static struct str kube_string(const struct version *v)
+{
+    return v->fields[1].n > 0 ? v->fields[1] : v->fields[0];
+}
+
+static void kube_print(const struct tpl_object *o, char verb, bool with_names, struct buf *out)
+{
+    const struct version *v = (const struct version *)o;
+
+    if (verb == 0 && v->copy)
+        buf_addstr(out, kube_string(v));
+    else
+        print_struct(v->fields, kube_names, KUBE_FIELDS, with_names, out);
+}
+
+static struct value kube_json(const struct tpl_object *o, struct arena *a)
+{
+    struct value map = value_new_map(a);
+
+    for (size_t i = 0; i < KUBE_FIELDS; i++)
+        if (i != 1)
+            value_set(map, str_from(kube_names[i]), value_from_str(((const struct version *)o)->fields[i]));
+    return map;
+}
+
+static struct value kube_copied(const struct tpl_object *o)
+{
+    return tpl_object_value(&((const struct version *)o)->copy->o);
+}
+
+static bool kube_equal(const struct tpl_object *a, const struct tpl_object *b)
+{
+    for (size_t i = 0; i < KUBE_FIELDS; i++)
+        if (!str_eq(((const struct version *)a)->fields[i], ((const struct version *)b)->fields[i]))
+            return false;
+    return true;
+}
+
+static const struct version *receiver(const struct tpl_call *c)
+{
+    return c->receiver.object;
+}
+
+static int kube_git_version(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    UNUSED(err);
+    *ret = value_from_str(receiver(c)->fields[0]);
+    return 0;
+}
+
+static int kube_to_string(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    UNUSED(err);
+    *ret = value_from_str(kube_string(receiver(c)));
+    return 0;
+}
+
+static const struct tpl_method kube_methods[] = {
+    { "GitVersion", "", 's', kube_git_version },
+    { "String", "", 's', kube_to_string },
+    { NULL, NULL, 0, NULL },
+};
+
+/* As a field of the struct behind the pointer; Go finds the methods of its address. */
+static const struct tpl_object_type kube_type = {
+    .go_name = "common.KubeVersion",
+    .go_kind = "struct",
+    .field = kube_field,
+    .methods = kube_methods,
+    .unexported = unexported,
+    .print = kube_print,
+    .to_json = kube_json,
+    .copied = kube_copied,
+    .equal = kube_equal,
+};
+
+/* As a copy in an interface {}: it has no address and so no methods. */
+static const struct tpl_object_type kube_copy_type = {
+    .go_name = "common.KubeVersion",
+    .go_kind = "struct",
+    .field = kube_field,
+    .unexported = unexported,
+    .print = kube_print,
+    .to_json = kube_json,
+    .equal = kube_equal,
+};
+
+/* ---- HelmVersion ---- */
+
+static bool helm_field(const struct tpl_object *o, struct arena *a, struct str name, struct value *ret)
+{
+    UNUSED(a);
+    return find_field(((const struct version *)o)->fields, helm_names, HELM_FIELDS, name, ret);
+}
+
+static void helm_print(const struct tpl_object *o, char verb, bool with_names, struct buf *out)
+{
+    UNUSED(verb);
+    print_struct(((const struct version *)o)->fields, helm_names, HELM_FIELDS, with_names, out);
+}
+
+static struct value helm_json(const struct tpl_object *o, struct arena *a)
+{
+    const struct version *v = (const struct version *)o;
+    struct value map = value_new_map(a);
+
+    for (size_t i = 0; i < HELM_FIELDS; i++)
+        if (v->fields[i].n > 0 || i == HELM_FIELDS - 1) /* the others are omitempty */
+            value_set(map, str_from(helm_json_names[i]), value_from_str(v->fields[i]));
+    return map;
+}
+
+static const struct tpl_object_type helm_type = {
+    .go_name = "version.BuildInfo",
+    .go_kind = "struct",
+    .field = helm_field,
+    .print = helm_print,
+    .to_json = helm_json,
+};
+
+/* ---- Capabilities ---- */
+
+static bool capabilities_field(const struct tpl_object *o, struct arena *a, struct str name,
+                               struct value *ret)
+{
+    const struct capabilities *c = (const struct capabilities *)o;
+
+    UNUSED(a);
+    if (str_eq(name, STR("KubeVersion")))
+        *ret = tpl_object_value(&c->kube.o);
+    else if (str_eq(name, STR("APIVersions")))
+        *ret = c->api_versions;
+    else if (str_eq(name, STR("HelmVersion")))
+        *ret = tpl_object_value(&c->helm.o);
+    else
+        return false;
+    return true;
+}
+
+static void capabilities_print(const struct tpl_object *o, char verb, bool with_names, struct buf *out)
+{
+    const struct capabilities *c = (const struct capabilities *)o;
+
+    buf_adds(out, verb == 0 ? "{" : "&{"); /* an action prints what the pointer points to */
+    buf_adds(out, with_names ? "KubeVersion:" : "");
+    kube_print(&c->kube_copy.o, 'v', with_names, out);
+    buf_adds(out, with_names ? " APIVersions:" : " ");
+    tpl_print_value(c->api_versions, out);
+    buf_adds(out, with_names ? " HelmVersion:" : " ");
+    helm_print(&c->helm.o, 'v', with_names, out);
+    buf_addc(out, '}');
+}
+
+static struct value capabilities_json(const struct tpl_object *o, struct arena *a)
+{
+    const struct capabilities *c = (const struct capabilities *)o;
+    struct value map = value_new_map(a);
+
+    value_setz(map, "KubeVersion", kube_json(&c->kube.o, a));
+    value_setz(map, "APIVersions", c->api_versions);
+    value_setz(map, "HelmVersion", helm_json(&c->helm.o, a));
+    return map;
+}
+
+/* Copy(): the same content at another address. */
+static int capabilities_copy(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    UNUSED(err);
+    *ret = c->receiver;
+    return 0;
+}
+
+static const struct tpl_method capabilities_methods[] = {
+    { "Copy", "", '?', capabilities_copy },
+    { NULL, NULL, 0, NULL },
+};
+
+static const struct tpl_object_type capabilities_type = {
+    .go_name = "*common.Capabilities",
+    .go_kind = "ptr",
+    .field = capabilities_field,
+    .methods = capabilities_methods,
+    .print = capabilities_print,
+    .to_json = capabilities_json,
+};
+
+struct value tpl_capabilities_value(struct arena *a, const struct tpl_capabilities *c)
+{
+    struct capabilities *to = ARENA_NEW(a, struct capabilities);
+    struct value *versions = ARENA_ARRAY(a, struct value, c->n_api_versions);
+
+    for (size_t i = 0; i < c->n_api_versions; i++)
+        versions[i] = value_from_str(c->api_versions[i]);
+    *to = (struct capabilities){
+        .o.type = &capabilities_type,
+        .kube = { .o.type = &kube_type,
+                  .fields = { c->kube_version, c->kube_version_normalized, c->kube_major, c->kube_minor },
+                  .copy = &to->kube_copy },
+        .helm = { .o.type = &helm_type,
+                  .fields = { c->helm_version, c->helm_git_commit, c->helm_git_tree_state, c->helm_go_version,
+                              c->helm_kube_client_version } },
+        .api_versions = value_from_list(versions, c->n_api_versions),
+    };
+    to->kube_copy = to->kube;
+    to->kube_copy.o.type = &kube_copy_type;
+    to->kube_copy.copy = NULL;
+    to->api_versions.type = TPL_TYPE_VERSION_SET;
+    return tpl_object_value(&to->o);
+}
+
+static int version_set_has(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    struct str want = value_str(c->args[0]);
+    bool found = false;
+
+    UNUSED(err);
+    for (uint32_t i = 0; i < c->receiver.n && !found; i++)
+        found = str_eq(value_str(value_at(c->receiver, i)), want);
+    *ret = value_from_bool(found);
+    return 0;
+}
+
+const struct tpl_method tpl_methods_version_set[] = {
+    { "Has", "s", 'b', version_set_has },
+    { NULL, NULL, 0, NULL },
+};
