@@ -102,11 +102,14 @@ $(OUT)/flags: FORCE
 $(OUT)/list-%: FORCE
 	@mkdir -p $(@D); echo '$(call module_sources,$*)' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-# What the program carries with it: crds/ as a C table.
-GEN_OBJECTS := $(OUT)/gen/crds.c.o
-build/gen/crds.c: tools/embed.awk $(wildcard crds/*.yaml)
+# What the program carries with it, as C tables.
+GEN_OBJECTS := $(OUT)/gen/crds.c.o $(OUT)/gen/manifests.c.o
+build/gen/crds.c: tools/embed.awk $(sort $(wildcard crds/*.yaml))
 	@mkdir -p $(@D)
-	@LC_ALL=C awk -f $< -v name=cmd_crds_files $(sort $(wildcard crds/*.yaml)) > $@
+	@LC_ALL=C awk -f $< -v name=cmd_crds_files $(filter %.yaml,$^) > $@
+build/gen/manifests.c: tools/embed.awk $(sort $(wildcard cmd/pintle/manifests/*.yaml))
+	@mkdir -p $(@D)
+	@LC_ALL=C awk -f $< -v name=cmd_manifests_files $(filter %.yaml,$^) > $@
 $(OUT)/gen/%.c.o: build/gen/%.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -7,6 +7,7 @@
     X(completion)   \
     X(crds)         \
     X(help)         \
+    X(manifests)    \
     X(version)
 
 #define X(name) extern const struct cli_command cmd_##name;

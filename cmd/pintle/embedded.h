@@ -9,3 +9,5 @@ struct embedded_file {
 };
 
 extern const struct embedded_file cmd_crds_files[]; /* crds/, sorted by name */
+/* cmd/pintle/manifests/: the controller, then the simulation; @NAMESPACE@, @IMAGE@ and @REPLICAS@ are to be filled in */
+extern const struct embedded_file cmd_manifests_files[];
