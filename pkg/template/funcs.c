@@ -218,6 +218,17 @@ int fn_wrong_kind(struct value v, const char *what, struct err **err)
 /* ---- reflect.DeepEqual ---- */
 
 #define EQUAL_DEPTH_MAX 10000 /* deeper trees, and those that contain themselves, count as equal below */
+#define EQUAL_PAIRS_PER_STEP 8
+
+struct comparison {
+    struct tpl_call *c;
+    struct err **err;
+    size_t pairs;
+    int depth;
+    int r; /* below 0: the budget is spent */
+};
+
+static bool deep_equal(struct comparison *cmp, struct value a, struct value b);
 
 static bool equal_types(struct value a, struct value b)
 {
@@ -225,28 +236,26 @@ static bool equal_types(struct value a, struct value b)
            (a.kind < VALUE_BYTES || (a.flags & VALUE_NIL) == (b.flags & VALUE_NIL));
 }
 
-static bool deep_equal(struct value a, struct value b, int depth);
-
-static bool equal_maps(const struct value_map *a, const struct value_map *b, int depth)
+static bool equal_maps(struct comparison *cmp, const struct value_map *a, const struct value_map *b)
 {
     if (a == b)
         return true;
     if (a->n != b->n)
         return false;
     for (size_t i = 0; i < a->n; i++)
-        if (!str_eq(a->e[i].key, b->e[i].key) || !deep_equal(a->e[i].v, b->e[i].v, depth + 1))
+        if (!str_eq(a->e[i].key, b->e[i].key) || !deep_equal(cmp, a->e[i].v, b->e[i].v))
             return false;
     return true;
 }
 
-static bool equal_lists(struct value a, struct value b, int depth)
+static bool equal_lists(struct comparison *cmp, struct value a, struct value b)
 {
     if (a.n != b.n)
         return false;
     if (a.list == b.list)
         return true;
     for (size_t i = 0; i < a.n; i++)
-        if (!deep_equal(a.list[i], b.list[i], depth + 1))
+        if (!deep_equal(cmp, a.list[i], b.list[i]))
             return false;
     return true;
 }
@@ -256,12 +265,8 @@ static bool equal_objects(const struct tpl_object *a, const struct tpl_object *b
     return a == b || (a->type == b->type && a->type->equal && a->type->equal(a, b));
 }
 
-static bool deep_equal(struct value a, struct value b, int depth)
+static bool equal_contents(struct comparison *cmp, struct value a, struct value b)
 {
-    if (depth > EQUAL_DEPTH_MAX)
-        return true;
-    if (!equal_types(a, b))
-        return false;
     switch ((enum value_kind)a.kind) {
     case VALUE_NULL:
         return true;
@@ -277,18 +282,39 @@ static bool deep_equal(struct value a, struct value b, int depth)
     case VALUE_BYTES:
         return str_eq(value_str(a), value_str(b));
     case VALUE_LIST:
-        return equal_lists(a, b, depth);
+        return equal_lists(cmp, a, b);
     case VALUE_MAP:
-        return equal_maps(a.map, b.map, depth);
+        return equal_maps(cmp, a.map, b.map);
     case VALUE_OBJECT:
         return equal_objects(a.object, b.object);
     }
     return false;
 }
 
-bool fn_deep_equal(struct value a, struct value b)
+static bool deep_equal(struct comparison *cmp, struct value a, struct value b)
 {
-    return deep_equal(a, b, 0);
+    bool equal;
+
+    if (cmp->r == 0 && ++cmp->pairs % EQUAL_PAIRS_PER_STEP == 0)
+        cmp->r = tpl_spend(cmp->c->x, 1, cmp->err);
+    if (cmp->r < 0 || !equal_types(a, b))
+        return false;
+    if (cmp->depth >= EQUAL_DEPTH_MAX)
+        return true;
+    cmp->depth++;
+    equal = equal_contents(cmp, a, b);
+    cmp->depth--;
+    return equal;
+}
+
+int fn_deep_equal(struct tpl_call *c, struct value a, struct value b, bool *ret, struct err **err)
+{
+    struct comparison cmp = { .c = c, .err = err };
+    bool equal = deep_equal(&cmp, a, b);
+
+    if (cmp.r == 0)
+        *ret = equal;
+    return cmp.r;
 }
 
 /* ---- runes ---- */

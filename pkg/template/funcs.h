@@ -89,8 +89,9 @@ static inline bool fn_is_slice(struct value v)
 /* Item i of a slice as an interface {} holds it. */
 struct value fn_item(struct value slice, size_t i);
 
-bool fn_empty(struct value v);                       /* sprig's empty() */
-bool fn_deep_equal(struct value a, struct value b); /* reflect.DeepEqual of two interface {} */
+bool fn_empty(struct value v); /* sprig's empty() */
+/* reflect.DeepEqual of two interface {}; pays for every pair it looks at. */
+NODISCARD int fn_deep_equal(struct tpl_call *c, struct value a, struct value b, bool *ret, struct err **err);
 
 /* cast.ToInt64, cast.ToFloat64: 0 for what cannot be converted. */
 int64_t fn_to_int64(struct value v);
