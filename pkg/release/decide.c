@@ -22,7 +22,8 @@ static struct decision same_revision(const struct decide_facts *f, const char *b
     return (struct decision){
         .op = f->last_is_install ? OPERATION_INSTALL : OPERATION_UPGRADE,
         .revision = f->last_revision,
-        .resume = true,
+        .resume = f->last_status != RECORD_FAILED,
+        .retry = f->last_status == RECORD_FAILED,
         .because = because,
     };
 }

@@ -40,7 +40,8 @@ struct decide_facts {
 struct decision {
     enum operation op;
     int64_t revision;    /* of the record to work on */
-    bool resume;         /* that record exists already: go on with it */
+    bool resume;         /* that record exists already: go on with it as it stands */
+    bool retry;          /* that record exists and failed: render again and overwrite it, so that history does not grow */
     bool abandon;        /* the last record is unfinished: mark it failed first */
     const char *because; /* constant; for logs and `pintle plan` */
     int64_t wait_ms;     /* WAIT: look again after so long */

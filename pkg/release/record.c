@@ -307,3 +307,11 @@ void record_set_hook_run(struct record *r, struct str kind, struct str name, str
     value_setz(run, "phase", value_from_str(arena_dup(r->arena, str_from(phase))));
     value_setz(hook, "last_run", run);
 }
+
+void record_reset_hooks(struct record *r, const char *event)
+{
+    for (struct value_iter it = value_iter(record_hooks(r)); value_next(&it);)
+        for (struct value_iter e = value_iter(value_getz(it.v, "events")); value_next(&e);)
+            if (str_eq(value_str(e.v), str_from(event)))
+                value_unset(it.v, STR("last_run"));
+}

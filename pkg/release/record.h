@@ -16,6 +16,7 @@
 #define RECORD_ANNOTATION_INPUTS "pintle.dev/inputs"       /* digest of what decided this revision */
 #define RECORD_ANNOTATION_ATTEMPT "pintle.dev/attempt"     /* counts from 1 */
 #define RECORD_ANNOTATION_STARTED "pintle.dev/started-at"  /* RFC 3339, when this attempt began */
+#define RECORD_ANNOTATION_EVENT "pintle.dev/hook-event"    /* the event that the hooks' phases belong to */
 #define RECORD_ANNOTATION_STEP "pintle.dev/step"           /* the step that was about to run */
 
 /* X(code, Helm's word, an operation is under way) */
@@ -87,4 +88,6 @@ struct record_hook_run {
     bool started;
 };
 struct record_hook_run record_hook_run(const struct record *r, struct str kind, struct str name, struct str path);
+/* Forgets how the hooks of an event ran: they are about to run for it. */
+void record_reset_hooks(struct record *r, const char *event);
 void record_set_hook_run(struct record *r, struct str kind, struct str name, struct str path, const char *phase);
