@@ -23,6 +23,7 @@ struct release_manager {
     struct controller *controller; /* NULL until attached */
     char *ns, *default_service_account;
     struct controller_kind *kinds;
+    struct controller_watch *watches;
     size_t n_kinds;
 
     pthread_mutex_t mutex; /* of memories; one memory is used by one reconcile at a time */

@@ -28,6 +28,7 @@ static int read_config(struct release_manager *m, struct observation *o, struct 
     struct value object = VALUE_NONE;
     int r = 0;
 
+    o->stage = RELEASE_STAGE_CONFIG;
     if (o->spec.config.n > 0)
         r = kube_get(m->kube, o->arena, &ref, &object, err);
     if (r < 0)
@@ -42,6 +43,7 @@ static int take_identity(struct release_manager *m, struct observation *o, struc
     struct kube_ref ref;
     int r;
 
+    o->stage = RELEASE_STAGE_ACCOUNT;
     if (account.n == 0)
         account = str_from(m->default_service_account);
     if (account.n == 0) {
@@ -92,8 +94,10 @@ static int read_history(struct observation *o, struct value *ret_last, struct er
                                .metadata_only = true,
                                .label_selector = history_selector(o) };
     struct value list, items;
-    int r = kube_do(o->as, o->arena, &rq, &list, err);
+    int r;
 
+    o->stage = RELEASE_STAGE_HISTORY;
+    r = kube_do(o->as, o->arena, &rq, &list, err);
     if (r < 0)
         return err_wrap(err, r, "release records in namespace %.*s", STR_ARG(o->spec.target_ns));
     items = value_getz(list, "items");
@@ -180,8 +184,10 @@ static int read_chart(struct release_manager *m, struct observation *o, struct e
     const struct chart_stored *picked;
     struct chart_stored *all;
     size_t n;
-    int r = chart_store_list(m->store, o->spec.repo, o->spec.chart, o->arena, &all, &n, err);
+    int r;
 
+    o->stage = RELEASE_STAGE_CHART;
+    r = chart_store_list(m->store, o->spec.repo, o->spec.chart, o->arena, &all, &n, err);
     if (r < 0)
         return err_wrap(err, r, "chart %.*s/%.*s", STR_ARG(o->spec.repo), STR_ARG(o->spec.chart));
     picked = pick_version(all, n, o->spec.version);
@@ -309,12 +315,24 @@ static void observe_namespace(struct release_manager *m, struct observation *o)
         o->namespace_terminating = kube_is_deleting(ns);
 }
 
+/* The account that the release was last worked on with, as the status keeps it. */
+static struct str last_account(const struct observation *o)
+{
+    return value_str(value_path(o->spec.object, "status.serviceAccountName"));
+}
+
 /* A deleted Release is uninstalled as whom it was installed. In a namespace that goes away the account may be gone before
  * the Release: then everything in it goes as well, and nothing is left to be done. */
 static int identity_for_deletion(struct release_manager *m, struct observation *o, struct err **err)
 {
     int r = read_config(m, o, err);
 
+    if (r == -ERRC_NOT_FOUND && last_account(o).n > 0) { /* often deleted together with the Release */
+        if (err)
+            err_free(TAKE(*err));
+        o->config = (struct release_config){ .service_account = last_account(o) };
+        r = 0;
+    }
     if (r == 0)
         r = take_identity(m, o, err);
     observe_namespace(m, o);
@@ -333,9 +351,11 @@ static int observe_inputs(struct release_manager *m, struct observation *o, stru
     struct values_source src = { release_read_source, o };
     int r = read_chart(m, o, err);
 
-    if (r == 0)
-        r = values_collect(&src, o->arena, o->spec.ns, o->spec.values, o->spec.values_from, o->spec.inline_values,
-                           &o->values, err);
+    if (r < 0)
+        return r;
+    o->stage = RELEASE_STAGE_VALUES;
+    r = values_collect(&src, o->arena, o->spec.ns, o->spec.values, o->spec.values_from, o->spec.inline_values, &o->values,
+                       err);
     return r < 0 ? r : digest_inputs(o, err);
 }
 
@@ -356,8 +376,10 @@ int release_observe(struct release_manager *m, struct arena *a, struct value obj
             return 0;
     } else {
         r = read_config(m, o, err);
-        if (r == 0)
+        if (r == 0) {
+            o->stage = RELEASE_STAGE_NAMESPACE;
             r = release_check_namespace(&o->spec, &o->config, err);
+        }
         if (r == 0)
             r = take_identity(m, o, err);
     }

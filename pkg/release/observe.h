@@ -12,10 +12,27 @@
 
 #define RELEASE_CHANGES_MAX 20 /* differences that a status or event lists */
 
+/* Where a reconcile was when it failed; with the error's code it gives the condition's reason. */
+enum release_stage {
+    RELEASE_STAGE_SPEC,
+    RELEASE_STAGE_CONFIG,
+    RELEASE_STAGE_NAMESPACE,
+    RELEASE_STAGE_ACCOUNT,
+    RELEASE_STAGE_HISTORY,
+    RELEASE_STAGE_CHART,
+    RELEASE_STAGE_VALUES,
+    RELEASE_STAGE_RENDER,
+    RELEASE_STAGE_RIGHTS,
+    RELEASE_STAGE_OWNERSHIP,
+    RELEASE_STAGE_ACT,
+    RELEASE_STAGE_MAX_,
+};
+
 struct release_manager;
 
 struct observation {
     struct arena *arena; /* of the reconcile */
+    enum release_stage stage;
     struct release_spec spec;
     struct release_config config;
     struct release_owner owner;

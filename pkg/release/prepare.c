@@ -62,8 +62,10 @@ static int render(struct observation *o, bool fresh, struct err **err)
         .lookup_ctx = o,
         .subchart_notes = o->config.sub_notes,
     };
-    int r = chart_check_installable(o->chart, err);
+    int r;
 
+    o->stage = RELEASE_STAGE_RENDER;
+    r = chart_check_installable(o->chart, err);
     if (r == 0)
         r = read_capabilities(o, &capabilities, err);
     return r < 0 ? r : chart_render(o->chart, o->values, &options, NULL, &o->rendered, err);
@@ -243,6 +245,7 @@ static int check_rights(struct observation *o, struct err **err)
 {
     struct rights_needs *needs = rights_needs_new(o->arena);
 
+    o->stage = RELEASE_STAGE_RIGHTS;
     rights_need(needs, o->as, STR("v1"), STR("Secret"), o->spec.target_ns, "get list create update delete");
     rights_need_objects(needs, o->as, &o->plan.objects, "get list create patch");
     rights_need_objects(needs, o->as, &o->plan.removed, "get delete");
@@ -279,6 +282,7 @@ static int check_ownership(struct observation *o, struct err **err)
 {
     const struct release_objects *all = &o->plan.objects;
 
+    o->stage = RELEASE_STAGE_OWNERSHIP;
     for (size_t i = 0; i < all->n; i++) {
         const struct kube_ref *ref = &all->items[i].ref;
         bool seen = release_objects_find(&o->before, ref) != NULL;
