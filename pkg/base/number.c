@@ -178,7 +178,7 @@ void number_format_float(double v, char verb, int precision, int bits, struct bu
     add_shortest(&d, verb, out);
 }
 
-/* Go strconv: underscores only between digits or after a base prefix, and only when a prefix is there. */
+/* Go strconv: underscores only between digits or after a base prefix. */
 static bool underscores_ok(struct str s)
 {
     char last = '^';
@@ -262,7 +262,7 @@ static bool float_shape(struct str s, struct buf *text)
         for (; i < s.n && (ascii_is_digit(s.p[i]) || s.p[i] == '_'); i++)
             underscore |= s.p[i] == '_';
     }
-    if (i != s.n || (hex && !exponent) || (underscore && (!hex || !underscores_ok(s))))
+    if (i != s.n || (hex && !exponent) || (underscore && !underscores_ok(s)))
         return false;
     for (i = 0; i < s.n; i++)
         if (s.p[i] != '_')

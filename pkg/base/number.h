@@ -9,7 +9,7 @@
  * reads back equal, bits 32 or 64. NaN, +Inf, -Inf as Go prints them. */
 void number_format_float(double v, char verb, int precision, int bits, struct buf *out);
 
-/* strconv.ParseFloat(s, bits): decimal and hexadecimal forms, "inf", "nan", underscores only with a base prefix.
+/* strconv.ParseFloat(s, bits): decimal and hexadecimal forms, "inf", "nan", underscores between digits.
  * Returns false on a syntax error; out of range yields ±Inf with *ret_range true (may be NULL). */
 bool number_parse_float(struct str s, int bits, double *ret, bool *ret_range);
 

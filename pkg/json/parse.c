@@ -46,6 +46,12 @@ int json_fail_char(struct err **err, char c, const char *where)
     return err_set(err, ERRC_PARSE, "invalid character '%c%c' %s", 0xc0 | u >> 6, 0x80 | (u & 0x3f), where);
 }
 
+/* The same inside a token: there Go takes the end for a blank. */
+static int fail_inside(struct parser *j, const char *p, const char *where)
+{
+    return json_fail_char(j->err, p < j->end ? *p : ' ', where);
+}
+
 static int fail_end(struct parser *j)
 {
     return err_set(j->err, ERRC_PARSE, JSON_TEXT_ENDED);
@@ -110,13 +116,13 @@ static bool is_hex(char c)
 /* p is behind a backslash. */
 static int check_escape(struct parser *j, const char *p)
 {
-    if (p == j->end)
-        return fail_end(j);
+    if (p == j->end || !memchr("bfnrtu\\/\"", *p, 9))
+        return fail_inside(j, p, "in string escape code");
     if (*p != 'u')
-        return memchr("bfnrt\\/\"", *p, 8) ? 0 : json_fail_char(j->err, *p, "in string escape code");
+        return 0;
     for (int i = 1; i <= 4; i++)
         if (p + i >= j->end || !is_hex(p[i]))
-            return fail_here(j, p + i, "in \\u hexadecimal character escape");
+            return fail_inside(j, p + i, "in \\u hexadecimal character escape");
     return 0;
 }
 
@@ -261,7 +267,7 @@ static NODISCARD int scan_exponent(struct parser *j, const char **p, struct digi
     if (q < j->end && (*q == '+' || *q == '-'))
         q++;
     if (q == j->end || !ascii_is_digit(*q))
-        return fail_here(j, q, "in exponent of numeric literal");
+        return fail_inside(j, q, "in exponent of numeric literal");
     for (; q < j->end && ascii_is_digit(*q); q++)
         d->exponent = MIN(d->exponent * 10 + (*q - '0'), 100000);
     if (negative)
@@ -280,13 +286,13 @@ static NODISCARD int scan_number(struct parser *j, const char **p, struct digits
     if (d->negative)
         q++;
     if (q == j->end || !ascii_is_digit(*q))
-        return fail_here(j, q, "in numeric literal");
+        return fail_inside(j, q, "in numeric literal");
     q = *q == '0' ? q + 1 : read_digits(q, j->end, d);
     if (q < j->end && *q == '.') {
         dot = q;
         q = read_digits(q + 1, j->end, d);
         if (q == dot + 1)
-            return fail_here(j, q, "after decimal point in numeric literal");
+            return fail_inside(j, q, "after decimal point in numeric literal");
         d->fraction = (int)MIN(q - dot - 1, 100000);
         d->integer = false;
     }
@@ -351,7 +357,7 @@ static NODISCARD int read_literal(struct parser *j, const char *word, struct val
         strcat(where, word);
         strcat(where, " (expecting '?')");
         where[strlen(where) - 3] = *w;
-        return fail_here(j, j->p, where);
+        return fail_inside(j, j->p, where);
     }
     return push(j, v);
 }

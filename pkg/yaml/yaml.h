@@ -26,12 +26,21 @@ NODISCARD int yml_print(struct value v, struct buf *out, struct err **err);
 NODISCARD int yml_print_pretty(struct value v, struct buf *out, struct err **err);
 
 /* Events, for inputs too large to hold: depth and size are capped as above. */
-enum yml_event_kind { YML_END, YML_DOCUMENT, YML_MAP, YML_MAP_END, YML_LIST, YML_LIST_END, YML_SCALAR, YML_ALIAS };
+enum yml_event_kind {
+    YML_END,
+    YML_DOCUMENT,
+    YML_MAP,
+    YML_MAP_END,
+    YML_LIST,
+    YML_LIST_END,
+    YML_SCALAR,
+    YML_ALIAS
+};
 struct yml_event {
     enum yml_event_kind kind;
     struct str text; /* scalar's text or alias' name; borrowed until the next call */
     struct str tag, anchor;
-    bool plain; /* unquoted, untagged: resolve it with yml_resolve() */
+    bool plain;  /* unquoted, untagged: resolve it with yml_resolve() */
     size_t line; /* from 1 */
 };
 struct yml_reader;

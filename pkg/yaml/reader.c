@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events from libyaml, with the error texts of go.yaml.in/yaml/v2 (decode.go, its port of libyaml). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <yaml.h>
+
+#include "base/limits.h"
+#include "yaml/yaml_int.h"
+
+/* go-yaml's port reads ahead only so far: that decides which of two errors is met first. */
+#define READ_AHEAD ((size_t)512)
+
+struct yml_reader {
+    yaml_parser_t parser;
+    yaml_event_t event;
+    yml_read_fn read;
+    void *ctx;
+    struct str text;     /* what is left of it, when read is NULL */
+    struct str escapes;  /* the whole text if it has an escaped slash somewhere, else empty */
+    size_t at, at_index; /* a byte of it and the number of its character */
+    struct err *read_err;
+    size_t depth, flow_depth, total;
+    bool ended;
+    bool maps[YAML_DEPTH_MAX + 1]; /* which of the open containers are maps */
+};
+
+static int read_handler(void *ctx, unsigned char *to, size_t n, size_t *ret)
+{
+    struct yml_reader *r = ctx;
+    size_t take;
+    int got;
+
+    if (r->read) {
+        got = r->read(r->ctx, (char *)to, n, &r->read_err);
+        if (got < 0)
+            return 0;
+        take = (size_t)got;
+        if (r->total + take > YAML_TEXT_MAX) {
+            IGNORE_ERROR(
+                err_set(&r->read_err, ERRC_LIMIT, "YAML text is over the limit of %zu bytes", YAML_TEXT_MAX));
+            return 0;
+        }
+    } else {
+        take = MIN(MIN(n, READ_AHEAD), r->text.n);
+        if (take > 0)
+            memcpy(to, r->text.p, take);
+        r->text = str_sub(r->text, take, r->text.n);
+    }
+    r->total += take;
+    *ret = take;
+    return 1;
+}
+
+static struct yml_reader *reader_new(void)
+{
+    struct yml_reader *r = xcalloc(1, sizeof(*r));
+
+    if (!yaml_parser_initialize(&r->parser))
+        abort(); /* out of memory */
+    yaml_parser_set_input(&r->parser, read_handler, r);
+    return r;
+}
+
+struct yml_reader *yml_reader_new(yml_read_fn read, void *ctx)
+{
+    struct yml_reader *r = reader_new();
+
+    r->read = read;
+    r->ctx = ctx;
+    return r;
+}
+
+struct yml_reader *yml_reader_new_text(struct str text)
+{
+    struct yml_reader *r = reader_new();
+
+    r->text = text;
+    if (str_contains(text, STR("\\/")) && !str_has_prefix(text, STR("\xff\xfe")) &&
+        !str_has_prefix(text, STR("\xfe\xff")))
+        r->escapes = str_trim_prefix(text, STR("\xef\xbb\xbf"));
+    return r;
+}
+
+void yml_reader_free(struct yml_reader *r)
+{
+    if (!r)
+        return;
+    yaml_event_delete(&r->event);
+    yaml_parser_delete(&r->parser);
+    err_free(r->read_err);
+    free(r);
+}
+
+static int fail_at(struct err **err, enum errc code, size_t line, const char *problem)
+{
+    if (line > 0)
+        return err_set(err, code, "yaml: line %zu: %s", line, problem);
+    return err_set(err, code, "yaml: %s", problem);
+}
+
+/* go-yaml's parser.fail(): scanner errors count lines from 1, parser errors from 0. */
+static int fail_parse(struct yml_reader *r, struct err **err)
+{
+    const yaml_parser_t *p = &r->parser;
+    size_t line = p->context_mark.line;
+
+    if (r->read_err) {
+        if (err)
+            *err = TAKE(r->read_err);
+        return -(int)(err && *err ? err_code(*err) : ERRC_IO);
+    }
+    if (p->error == YAML_MEMORY_ERROR)
+        abort();
+    if (p->error == YAML_READER_ERROR)
+        line = 0;
+    else if (p->problem_mark.line > 0)
+        line = p->problem_mark.line + (p->error == YAML_SCANNER_ERROR);
+    return fail_at(err, ERRC_PARSE, line, p->problem ? p->problem : "unknown problem parsing YAML content");
+}
+
+static struct str view(const yaml_char_t *z)
+{
+    return str_from((const char *)z);
+}
+
+/* Depth is counted as events arrive, so that a hostile text ends early: libyaml 0.2.5 is quadratic in flow depth. */
+static NODISCARD int enter(struct yml_reader *r, bool map, bool flow, struct err **err)
+{
+    size_t line = r->event.start_mark.line + 1;
+    char problem[64];
+
+    r->maps[r->depth++] = map;
+    if (flow)
+        r->flow_depth++;
+    if (r->depth > YAML_DEPTH_MAX || r->flow_depth > YAML_FLOW_DEPTH_MAX) {
+        snprintf(problem, sizeof(problem), "exceeded max depth of %d",
+                 r->depth > YAML_DEPTH_MAX ? YAML_DEPTH_MAX : YAML_FLOW_DEPTH_MAX);
+        return fail_at(err, ERRC_LIMIT, line, problem);
+    }
+    return 0;
+}
+
+static void leave(struct yml_reader *r)
+{
+    r->depth--;
+    if (r->flow_depth > 0) /* below a flow container all are flow containers */
+        r->flow_depth--;
+}
+
+/* ---- what libyaml 0.2.5 accepts and go-yaml refuses ---- */
+
+/* A question mark ends a plain scalar in a flow container, and cannot stand there. */
+static NODISCARD int check_question_mark(struct yml_reader *r, struct str text, struct err **err)
+{
+    if (r->flow_depth == 0 || !memchr(text.p, '?', text.n))
+        return 0;
+    return fail_at(err, ERRC_PARSE, r->event.start_mark.line,
+                   r->maps[r->depth - 1] ? "did not find expected ',' or '}'"
+                                         : "did not find expected ',' or ']'");
+}
+
+/* "\/" is no escape in YAML 1.1. */
+static NODISCARD int check_escapes(struct yml_reader *r, struct err **err)
+{
+    const yaml_mark_t *from = &r->event.start_mark, *to = &r->event.end_mark;
+    struct str s = r->escapes;
+    size_t line = from->line;
+
+    for (; r->at < s.n && r->at_index < from->index; r->at_index++)
+        for (r->at++; r->at < s.n && ((unsigned char)s.p[r->at] & 0xc0) == 0x80;)
+            r->at++;
+    for (size_t i = r->at, left = to->index - from->index; i + 1 < s.n && left > 0; i++, left--) {
+        line += s.p[i] == '\n';
+        if (s.p[i] != '\\')
+            continue;
+        if (s.p[i + 1] == '/')
+            return fail_at(err, ERRC_PARSE, line ? line + 1 : 0, "found unknown escape character");
+        i++;
+    }
+    return 0;
+}
+
+static NODISCARD int check_scalar(struct yml_reader *r, struct str text, struct err **err)
+{
+    yaml_scalar_style_t style = r->event.data.scalar.style;
+
+    if (style == YAML_PLAIN_SCALAR_STYLE)
+        return check_question_mark(r, text, err);
+    return style == YAML_DOUBLE_QUOTED_SCALAR_STYLE && r->escapes.n > 0 ? check_escapes(r, err) : 0;
+}
+
+static NODISCARD int take_event(struct yml_reader *r, struct yml_event *e, struct err **err)
+{
+    const yaml_event_t *y = &r->event;
+
+    switch (y->type) {
+    case YAML_SCALAR_EVENT:
+        e->kind = YML_SCALAR;
+        e->text = (struct str){ (const char *)y->data.scalar.value, y->data.scalar.length };
+        e->tag = view(y->data.scalar.tag);
+        e->anchor = view(y->data.scalar.anchor);
+        e->plain = y->data.scalar.plain_implicit;
+        return check_scalar(r, e->text, err) < 0 ? -ERRC_PARSE : 1;
+    case YAML_ALIAS_EVENT:
+        e->kind = YML_ALIAS;
+        e->text = view(y->data.alias.anchor);
+        return 1;
+    case YAML_SEQUENCE_START_EVENT:
+        e->kind = YML_LIST;
+        e->tag = view(y->data.sequence_start.tag);
+        e->anchor = view(y->data.sequence_start.anchor);
+        return enter(r, false, y->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE, err) < 0
+                   ? -ERRC_LIMIT
+                   : 1;
+    case YAML_MAPPING_START_EVENT:
+        e->kind = YML_MAP;
+        e->tag = view(y->data.mapping_start.tag);
+        e->anchor = view(y->data.mapping_start.anchor);
+        return enter(r, true, y->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE, err) < 0 ? -ERRC_LIMIT
+                                                                                               : 1;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        leave(r);
+        e->kind = y->type == YAML_MAPPING_END_EVENT ? YML_MAP_END : YML_LIST_END;
+        return 1;
+    case YAML_DOCUMENT_START_EVENT:
+        e->kind = YML_DOCUMENT;
+        return 1;
+    case YAML_DOCUMENT_END_EVENT:
+        e->kind = YML_DOCUMENT_END;
+        return 1;
+    case YAML_STREAM_END_EVENT:
+        r->ended = true;
+        e->kind = YML_END;
+        return 1;
+    default: /* the start of the stream */
+        return 0;
+    }
+}
+
+int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **err)
+{
+    struct yml_event e = { .kind = YML_END };
+    int got = r->ended;
+
+    while (got == 0) {
+        yaml_event_delete(&r->event);
+        if (!yaml_parser_parse(&r->parser, &r->event))
+            return fail_parse(r, err);
+        got = take_event(r, &e, err);
+    }
+    if (got < 0)
+        return got;
+    e.line = r->event.start_mark.line + 1;
+    *ret = e;
+    return 0;
+}
+
+int yml_reader_next(struct yml_reader *r, struct yml_event *ret, struct err **err)
+{
+    struct yml_event e;
+    int got;
+
+    do {
+        got = yml_reader_step(r, &e, err);
+        if (got < 0)
+            return got;
+    } while (e.kind == YML_DOCUMENT_END);
+    *ret = e;
+    return 0;
+}

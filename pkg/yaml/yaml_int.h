@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* Private to yaml. */
+#include "yaml/yaml.h"
+
+/* The type that go-yaml gives a scalar's text (resolve.go). */
+enum yml_tag { YML_STR, YML_NULL, YML_BOOL, YML_INT, YML_FLOAT, YML_TIMESTAMP };
+
+/* *ret is what Go would hold: integers as int or uint64, floats as they are; timestamps stay text. `timestamps`: text may
+ * be a timestamp (untagged, or tagged as one). */
+enum yml_tag yml_resolve_tag(struct str text, bool timestamps, struct value *ret);
+/* Would the text, written plain, be read as a string? Also false for YAML 1.1's base 60 numbers. */
+bool yml_reads_as_string(struct str text);
+
+/* A float as it comes out of the detour through JSON: whole numbers are integers there unless `floats`. */
+struct value yml_number(struct value v, bool floats);
+
+/* Appends strconv.Quote(s). */
+void yml_quote_go(struct str s, struct buf *out);
+
+/* Positions of the entries of `map` in go-yaml's natural order; `order` and `tmp` have room for all. */
+void yml_sort_keys(struct value map, bool v3, uint32_t *order, uint32_t *tmp);
+
+/* Like yml_reader_next(), but also tells where documents end. */
+#define YML_DOCUMENT_END ((enum yml_event_kind)(YML_ALIAS + 1))
+NODISCARD int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **err);
