@@ -1,4 +1,275 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "template/func.h"
+#include <stdio.h>
+#include <string.h>
 
-const struct tpl_func_table tpl_funcs_encoding = { NULL, 0 };
+#include "base/encode.h"
+#include "json/json.h"
+#include "template/funcs.h"
+#include "yaml/yaml.h"
+
+/* ---- base64, base32 ---- */
+
+static int fn_b64enc(FN_ARGS)
+{
+    CLEANUP(buf_done) struct buf b = FN_BUF;
+
+    base64_encode(BASE64_STD, fn_str(c, 0), &b);
+    return fn_ret_buf(c, &b, ret, err);
+}
+
+static int fn_b32enc(FN_ARGS)
+{
+    CLEANUP(buf_done) struct buf b = FN_BUF;
+
+    base32_encode(fn_str(c, 0), &b);
+    return fn_ret_buf(c, &b, ret, err);
+}
+
+/* What cannot be decoded yields the error's text, as upstream. */
+static int ret_decoded(FN_ARGS, struct buf *b, bool ok, const char *what, size_t at)
+{
+    if (!ok && !b->failed) {
+        buf_clear(b);
+        buf_addf(b, "illegal %s data at input byte %zu", what, at);
+    }
+    return fn_ret_buf(c, b, ret, err);
+}
+
+static int fn_b64dec(FN_ARGS)
+{
+    CLEANUP(buf_done) struct buf b = FN_BUF;
+    size_t at = 0;
+    bool ok = base64_decode(BASE64_STD, fn_str(c, 0), &b, &at);
+
+    return ret_decoded(c, ret, err, &b, ok, "base64", at);
+}
+
+static int fn_b32dec(FN_ARGS)
+{
+    CLEANUP(buf_done) struct buf b = FN_BUF;
+    size_t at = 0;
+    bool ok = base32_decode(fn_str(c, 0), &b, &at);
+
+    return ret_decoded(c, ret, err, &b, ok, "base32", at);
+}
+
+/* ---- printing values ---- */
+
+typedef int (*print_fn)(struct value v, struct buf *out, struct err **err);
+
+static int print_json(struct value v, struct buf *out, struct err **err)
+{
+    return json_print(v, JSON_ESCAPE_HTML, out, err);
+}
+
+static int print_pretty_json(struct value v, struct buf *out, struct err **err)
+{
+    return json_print(v, JSON_ESCAPE_HTML | JSON_INDENT, out, err);
+}
+
+static int print_raw_json(struct value v, struct buf *out, struct err **err)
+{
+    return json_print(v, 0, out, err);
+}
+
+static int print_to_buf(struct tpl_call *c, print_fn print, struct buf *out, struct err **err)
+{
+    struct value plain;
+    int r = tpl_to_plain(c->arena, c->args[0], &plain, err);
+
+    return r < 0 ? r : print(plain, out, err);
+}
+
+/* The text without its last newline; what cannot be printed is the function's error. */
+static int must_print(FN_ARGS, print_fn print)
+{
+    CLEANUP(buf_done) struct buf b = FN_BUF;
+    int r = print_to_buf(c, print, &b, err);
+
+    if (r < 0)
+        return r;
+    if (b.n > 0 && b.p[b.n - 1] == '\n' && !b.failed)
+        buf_truncate(&b, b.n - 1);
+    return fn_ret_buf(c, &b, ret, err);
+}
+
+/* Values that Go refuses print as ""; budgets stay errors. */
+static int print_or_nothing(FN_ARGS, print_fn print)
+{
+    struct err *failure = NULL;
+    int r = must_print(c, ret, &failure, print);
+
+    if (r < 0 && r != -ERRC_LIMIT) {
+        err_free(failure);
+        return fn_ret_str(ret, STR(""));
+    }
+    if (r < 0 && err)
+        *err = failure;
+    else
+        err_free(failure);
+    return r;
+}
+
+static int fn_to_json(FN_ARGS)
+{
+    return print_or_nothing(c, ret, err, print_json);
+}
+
+static int fn_must_to_json(FN_ARGS)
+{
+    return must_print(c, ret, err, print_json);
+}
+
+static int fn_to_pretty_json(FN_ARGS)
+{
+    return print_or_nothing(c, ret, err, print_pretty_json);
+}
+
+static int fn_must_to_pretty_json(FN_ARGS)
+{
+    return must_print(c, ret, err, print_pretty_json);
+}
+
+static int fn_must_to_raw_json(FN_ARGS)
+{
+    return must_print(c, ret, err, print_raw_json);
+}
+
+static int fn_to_yaml(FN_ARGS)
+{
+    return print_or_nothing(c, ret, err, yml_print);
+}
+
+static int fn_must_to_yaml(FN_ARGS)
+{
+    return must_print(c, ret, err, yml_print);
+}
+
+static int fn_to_yaml_pretty(FN_ARGS)
+{
+    return print_or_nothing(c, ret, err, yml_print_pretty);
+}
+
+/* ---- reading values ---- */
+
+static int parse_json(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    return json_parse(c->arena, fn_str(c, 0), &(struct json_options){ .floats = true }, ret, err);
+}
+
+static int parse_yaml(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    return yml_parse(c->arena, fn_str(c, 0), &(struct yml_options){ .floats = true }, ret, err);
+}
+
+typedef int (*parse_fn)(struct tpl_call *c, struct value *ret, struct err **err);
+
+/* encoding/json's words when a document of another kind stands where `want` belongs. */
+static int check_kind(struct value v, enum value_kind want, const char *before, struct err **err)
+{
+    static const char *const names[] = {
+        [VALUE_BOOL] = "bool",     [VALUE_INT] = "number",  [VALUE_UINT] = "number", [VALUE_FLOAT] = "number",
+        [VALUE_STRING] = "string", [VALUE_LIST] = "array", [VALUE_MAP] = "object",
+    };
+
+    if (v.kind == want || v.kind == VALUE_NULL)
+        return 0;
+    return err_set(err, ERRC_PARSE, "%sjson: cannot unmarshal %s into Go value of type %s", before, names[v.kind],
+                   want == VALUE_MAP ? "map[string]interface {}" : "[]interface {}");
+}
+
+/* Parses a document of kind `want`; what fails is data too: {Error: text} or [text]. A null document leaves a nil map or
+ * list. */
+static int parse_as(FN_ARGS, parse_fn parse, enum value_kind want, const char *before)
+{
+    CLEANUP(err_free) struct err *failure = NULL;
+    struct value v = VALUE_NONE, *item = NULL;
+    int r = fn_pay(c, fn_str(c, 0).n * 8, err);
+
+    if (r < 0)
+        return r;
+    r = parse(c, &v, &failure);
+    if (r == 0)
+        r = check_kind(v, want, before, &failure);
+    if (r < 0 && arena_failed(c->arena)) {
+        if (err)
+            *err = TAKE(failure);
+        return r;
+    }
+    if (r < 0) {
+        struct value text = value_from_str(arena_dup(c->arena, str_from(err_message(failure))));
+
+        if (want == VALUE_MAP) {
+            v = value_new_map(c->arena);
+            value_setz(v, "Error", text);
+        } else {
+            item = ARENA_NEW(c->arena, struct value);
+            *item = text;
+            v = value_from_list(item, 1);
+        }
+    } else if (v.kind == VALUE_NULL) {
+        v = want == VALUE_MAP ? value_new_map(c->arena) : fn_nil_list(VALUE_TYPE_PLAIN);
+        if (want == VALUE_MAP)
+            v.map->arena = NULL;
+        v.flags |= VALUE_NIL;
+    }
+    *ret = v;
+    return 0;
+}
+
+#define IN_YAML "error unmarshaling JSON: while decoding JSON: "
+
+static int fn_from_json(FN_ARGS)
+{
+    return parse_as(c, ret, err, parse_json, VALUE_MAP, "");
+}
+
+static int fn_from_json_array(FN_ARGS)
+{
+    return parse_as(c, ret, err, parse_json, VALUE_LIST, "");
+}
+
+static int fn_from_yaml(FN_ARGS)
+{
+    return parse_as(c, ret, err, parse_yaml, VALUE_MAP, IN_YAML);
+}
+
+static int fn_from_yaml_array(FN_ARGS)
+{
+    return parse_as(c, ret, err, parse_yaml, VALUE_LIST, IN_YAML);
+}
+
+static int fn_must_from_json(FN_ARGS)
+{
+    struct value v;
+    int r = fn_pay(c, fn_str(c, 0).n * 8, err);
+
+    if (r == 0)
+        r = parse_json(c, &v, err);
+    if (r == 0)
+        *ret = v;
+    return r;
+}
+
+static const struct tpl_func funcs[] = {
+    { "b32dec", "s", 's', fn_b32dec },
+    { "b32enc", "s", 's', fn_b32enc },
+    { "b64dec", "s", 's', fn_b64dec },
+    { "b64enc", "s", 's', fn_b64enc },
+    { "fromJson", "s", 'm', fn_from_json },
+    { "fromJsonArray", "s", 'L', fn_from_json_array },
+    { "fromYaml", "s", 'm', fn_from_yaml },
+    { "fromYamlArray", "s", 'L', fn_from_yaml_array },
+    { "mustFromJson", "s", '*', fn_must_from_json },
+    { "mustToJson", "*", 's', fn_must_to_json },
+    { "mustToPrettyJson", "*", 's', fn_must_to_pretty_json },
+    { "mustToRawJson", "*", 's', fn_must_to_raw_json },
+    { "mustToYaml", "*", 's', fn_must_to_yaml },
+    { "toJson", "*", 's', fn_to_json },
+    { "toPrettyJson", "*", 's', fn_to_pretty_json },
+    { "toRawJson", "*", 's', fn_must_to_raw_json },
+    { "toYaml", "*", 's', fn_to_yaml },
+    { "toYamlPretty", "*", 's', fn_to_yaml_pretty },
+};
+
+const struct tpl_func_table tpl_funcs_encoding = { funcs, ARRAY_SIZE(funcs) };
