@@ -229,62 +229,57 @@ static int version_string(FN_ARGS)
     return fn_ret_buf(c, &b, ret, err);
 }
 
-static int other_version(const struct tpl_call *c, const struct semver **ret, struct err **err)
+/* The order of the receiver and the argument; a nil argument panics as Go does. */
+static int order(const struct tpl_call *c, int *ret, struct err **err)
 {
     if (c->args[0].kind != VALUE_OBJECT)
         return err_set(err, ERRC_TEMPLATE, FN_NIL_POINTER);
-    *ret = &((const struct version *)c->args[0].object)->v;
+    *ret = semver_cmp(receiver(c), &((const struct version *)c->args[0].object)->v);
     return 0;
 }
 
 static int version_compare(FN_ARGS)
 {
-    const struct semver *other;
-    int r = other_version(c, &other, err);
+    int cmp = 0, r = order(c, &cmp, err);
 
     if (r == 0)
-        *ret = fn_go_int(semver_cmp(receiver(c), other));
+        *ret = fn_go_int(cmp);
     return r;
 }
 
 static int version_equal(FN_ARGS)
 {
-    const struct semver *other;
-    int r = other_version(c, &other, err);
+    int cmp = 0, r = order(c, &cmp, err);
 
-    return r < 0 ? r : fn_ret_bool(ret, semver_cmp(receiver(c), other) == 0);
+    return r < 0 ? r : fn_ret_bool(ret, cmp == 0);
 }
 
 static int version_less_than(FN_ARGS)
 {
-    const struct semver *other;
-    int r = other_version(c, &other, err);
+    int cmp = 0, r = order(c, &cmp, err);
 
-    return r < 0 ? r : fn_ret_bool(ret, semver_cmp(receiver(c), other) < 0);
+    return r < 0 ? r : fn_ret_bool(ret, cmp < 0);
 }
 
 static int version_greater_than(FN_ARGS)
 {
-    const struct semver *other;
-    int r = other_version(c, &other, err);
+    int cmp = 0, r = order(c, &cmp, err);
 
-    return r < 0 ? r : fn_ret_bool(ret, semver_cmp(receiver(c), other) > 0);
+    return r < 0 ? r : fn_ret_bool(ret, cmp > 0);
 }
 
 static int version_less_than_equal(FN_ARGS)
 {
-    const struct semver *other;
-    int r = other_version(c, &other, err);
+    int cmp = 0, r = order(c, &cmp, err);
 
-    return r < 0 ? r : fn_ret_bool(ret, semver_cmp(receiver(c), other) <= 0);
+    return r < 0 ? r : fn_ret_bool(ret, cmp <= 0);
 }
 
 static int version_greater_than_equal(FN_ARGS)
 {
-    const struct semver *other;
-    int r = other_version(c, &other, err);
+    int cmp = 0, r = order(c, &cmp, err);
 
-    return r < 0 ? r : fn_ret_bool(ret, semver_cmp(receiver(c), other) >= 0);
+    return r < 0 ? r : fn_ret_bool(ret, cmp >= 0);
 }
 
 static void version_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus FN_UNUSED, struct buf *out)
