@@ -8,6 +8,13 @@
     X(crds)         \
     X(help)         \
     X(manifests)    \
+    X(show)         \
+    X(show_all)     \
+    X(show_chart)   \
+    X(show_crds)    \
+    X(show_readme)  \
+    X(show_values)  \
+    X(template)     \
     X(version)
 
 #define X(name) extern const struct cli_command cmd_##name;

@@ -31,6 +31,10 @@
 #define ARCHIVE_RATIO_MAX \
     ((size_t)1100)           /* unpacked : packed, beyond the first MiB; deflate cannot exceed 1032 */
 #define CHART_NESTING_MAX 32 /* charts in charts */
+#define CHART_UNPACKED_TOTAL_MAX (200 * MIB) /* a chart archive and all archives in it */
+#define IGNORE_LINE_MAX (64 * KIB)           /* a line of .helmignore */
+#define DIR_DEPTH_MAX 200                    /* folders in folders of a chart on disk */
+#define VALUES_MEMORY_MAX (256 * MIB) /* arena of one values.yaml, values file or Chart.yaml being parsed */
 
 /* templates */
 #define TEMPLATE_DEPTH_MAX 1000                /* nested include of one name, as Helm */
@@ -42,6 +46,7 @@
 /* --set: Helm's figures (pkg/strvals) */
 #define STRVALS_INDEX_MAX 65536
 #define STRVALS_DEPTH_MAX 30
+#define STRVALS_LIST_DEPTH_MAX 1000 /* lists in lists */
 
 /* JSON Schema */
 #define SCHEMA_REF_DEPTH_MAX 256

@@ -34,7 +34,8 @@ struct chart_log {
  * nothing of the input is needed afterwards. */
 NODISCARD int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err);
 /* A .tgz in memory ("stream does not appear to be a valid chart file (details: gzip: invalid header)"). */
-NODISCARD int chart_load_archive(struct str packed, const struct chart_log *log, struct chart **ret, struct err **err);
+NODISCARD int chart_load_archive(struct str packed, const struct chart_log *log, struct chart **ret,
+                                 struct err **err);
 /* Files by path, in the archive's order; packed subcharts ("charts/redis-1.0.0.tgz") and folders both work. */
 NODISCARD int chart_load_files(const struct chart_file *files, size_t n, const struct chart_log *log,
                                struct chart **ret, struct err **err);
@@ -48,7 +49,8 @@ struct value chart_default_values(const struct chart *c);      /* frozen; null w
 const struct chart_file *chart_files(const struct chart *c, size_t *ret_n); /* all of this chart, as loaded */
 const struct chart_file *chart_find_file(const struct chart *c, struct str name); /* NULL when absent */
 size_t chart_subchart_n(const struct chart *c);
-const struct chart *chart_subchart(const struct chart *c, size_t i); /* as loaded: disabled ones too; sorted by folder */
+const struct chart *chart_subchart(const struct chart *c,
+                                   size_t i); /* as loaded: disabled ones too; sorted by folder */
 bool chart_is_library(const struct chart *c);
 
 struct chart_crd {
@@ -65,7 +67,7 @@ NODISCARD int chart_check_dependencies(const struct chart *c, struct err **err);
 
 /* ---- the user's values ----------------------------------------------------------------------------------------- */
 
-struct chart_value_sources { /* merged in this order, each list from left to right */
+struct chart_value_sources {  /* merged in this order, each list from left to right */
     const char *const *files; /* -f: paths, "-" is standard input; each may hold several documents */
     size_t n_files;
     const char *const *set_json;
@@ -80,8 +82,8 @@ struct chart_value_sources { /* merged in this order, each list from left to rig
     size_t n_set_literal;
 };
 /* *ret is a map in `a`. Errors as helm's ("failed parsing --set data: key \"a\" has no value"). */
-NODISCARD int chart_values_collect(struct arena *a, const struct chart_value_sources *sources, struct value *ret,
-                                   struct err **err);
+NODISCARD int chart_values_collect(struct arena *a, const struct chart_value_sources *sources,
+                                   struct value *ret, struct err **err);
 
 /* One values.yaml or -f text: its documents merged, later ones win. Numbers become floats, as templates see them. */
 NODISCARD int chart_values_parse(struct arena *a, struct str yaml, struct value *ret, struct err **err);
@@ -96,44 +98,49 @@ NODISCARD int chart_strvals_parse(struct arena *a, enum strvals_kind kind, struc
 /* ---- rendering ------------------------------------------------------------------------------------------------- */
 
 struct chart_capabilities {
-    struct str version;    /* "v1.33.4-gke.1": .Capabilities.KubeVersion.Version */
-    struct str normalized; /* "v1.33.4": what kubeVersion constraints of charts are checked against; live clusters: as version */
+    struct str version; /* "v1.33.4-gke.1": .Capabilities.KubeVersion.Version */
+    struct str
+        normalized; /* "v1.33.4": what kubeVersion constraints of charts are checked against; live clusters: as version */
     struct str major, minor;
     const struct str *api_versions; /* "apps/v1", with a live cluster also "apps/v1/Deployment" */
     size_t n_api_versions;
 };
-const struct chart_capabilities *chart_capabilities_default(void); /* of helm v4.2.4 without a cluster; static */
+const struct chart_capabilities *
+chart_capabilities_default(void); /* of helm v4.2.4 without a cluster; static */
 /* The version part of *ret from text such as "1.34" or "v1.33.4-gke.1"; api_versions is left alone. Borrows from `a`. */
 NODISCARD int chart_kube_version_parse(struct arena *a, struct str text, struct chart_capabilities *ret,
                                        struct err **err);
 
 /* `lookup`: *ret is the object, a list object when name is empty, or an empty map when there is none; made in `a`. */
-typedef int (*chart_lookup_fn)(void *ctx, struct arena *a, struct str api_version, struct str kind, struct str ns,
-                               struct str name, struct value *ret, struct err **err);
+typedef int (*chart_lookup_fn)(void *ctx, struct arena *a, struct str api_version, struct str kind,
+                               struct str ns, struct str name, struct value *ret, struct err **err);
 
 struct chart_render_options {
     struct str release_name;
-    struct str ns;    /* "" is taken as "default" */
-    int64_t revision; /* .Release.Revision */
-    bool is_upgrade;  /* else .Release.IsInstall */
+    struct str ns;                                 /* "" is taken as "default" */
+    int64_t revision;                              /* .Release.Revision */
+    bool is_upgrade;                               /* else .Release.IsInstall */
     const struct chart_capabilities *capabilities; /* NULL: chart_capabilities_default() */
     chart_lookup_fn lookup;                        /* NULL: always an empty map */
     void *lookup_ctx;
     const struct wall_time *now; /* what `now` and friends answer; NULL: the clock */
     const struct chart_log *log;
     bool skip_schema_validation;
-    bool include_crds;  /* the CRDs lead the manifest text */
-    bool hide_secrets;  /* Secret manifests are replaced by Helm's comment */
+    bool include_crds; /* the CRDs lead the manifest text */
+    bool hide_secrets; /* Secret manifests are replaced by Helm's comment */
     bool subchart_notes;
-    bool enable_dns;
+    /* getHostByName; NULL: "", Helm's behaviour without --enable-dns. `ctx` is these options. */
+    int (*resolve)(void *ctx, struct arena *a, struct str host, struct str *ret, struct err **err);
     bool lint;         /* required and fail do not fail */
     bool keep_objects; /* fill chart_manifest.object and chart_hook.object */
+    bool keep_values;  /* fill chart_rendered.values */
+    bool no_text;      /* leave chart_rendered.manifest empty */
 };
 
 struct chart_manifest {
-    struct str path; /* "web/templates/deployment.yaml" */
+    struct str path;                    /* "web/templates/deployment.yaml" */
     struct str api_version, kind, name; /* of the document; "" where it has none */
-    struct str content; /* the document as rendered, with its final newlines */
+    struct str content;                 /* the document as rendered, with its final newlines */
     struct value object; /* with keep_objects: the parsed document, integers exact; else null */
 };
 
@@ -149,7 +156,7 @@ enum chart_hook_event {
     CHART_HOOK_TEST,
     CHART_HOOK_MAX_,
 };
-const char *chart_hook_event_name(enum chart_hook_event e); /* "pre-install", … */
+const char *chart_hook_event_name(enum chart_hook_event e);               /* "pre-install", … */
 bool chart_hook_event_parse(struct str name, enum chart_hook_event *ret); /* also "test-success" */
 
 struct chart_hook {
@@ -167,8 +174,8 @@ bool chart_hook_has_event(const struct chart_hook *h, enum chart_hook_event e);
 bool chart_hook_has_delete_policy(const struct chart_hook *h, const char *policy);
 
 struct chart_rendered {
-    struct arena *arena; /* everything below lives here */
-    struct chart *chart; /* a reference */
+    struct arena *arena;              /* everything below lives here */
+    struct chart *chart;              /* a reference */
     struct chart_manifest *manifests; /* in install order */
     size_t n_manifests;
     struct chart_hook *hooks; /* by kind in install order; order by weight per event is up to who runs them */
@@ -177,7 +184,7 @@ struct chart_rendered {
     size_t n_crds;
     struct str manifest; /* the text that a release record keeps: "---\n# Source: …\n…" */
     struct str notes;
-    struct value values; /* what the templates saw, coalesced; frozen in effect: do not change it */
+    struct value values; /* with keep_values: the coalesced values before the first template ran; else null */
     const struct chart_node *root; /* private */
 };
 
@@ -191,18 +198,21 @@ void chart_rendered_free(struct chart_rendered *r);
 DEFINE_CLEANUP(struct chart_rendered *, chart_rendered_free)
 
 /* The CRDs that an install with these values would create first: the first half of chart_render(). Array in `a`. */
-NODISCARD int chart_crds_for_values(struct chart *c, struct value values, const struct chart_log *log, struct arena *a,
-                                    struct chart_crd **ret, size_t *ret_n, struct err **err);
+NODISCARD int chart_crds_for_values(struct chart *c, struct value values, const struct chart_log *log,
+                                    struct arena *a, struct chart_crd **ret, size_t *ret_n, struct err **err);
 
 /* The member "chart" of a release record: metadata after aliases and conditions, values with imported ones merged, no
  * subcharts. As encoding/json prints it. */
-NODISCARD int chart_rendered_print_chart_json(const struct chart_rendered *r, struct buf *out, struct err **err);
+NODISCARD int chart_rendered_print_chart_json(const struct chart_rendered *r, struct buf *out,
+                                              struct err **err);
 
 /* ---- manifests on their own ------------------------------------------------------------------------------------ */
 
 /* Helm's SplitManifests (4.2.4): documents of a text, in order, left-trimmed, empty ones dropped. Views into `text`; the
  * array lives in `a`. */
 struct str *chart_split_manifests(struct arena *a, struct str text, size_t *ret_n) NODISCARD;
+/* Go's filepath.Match on '/' separated names: 1, 0, or -1 when the pattern is malformed. */
+int chart_path_match(struct str pattern, struct str name);
 /* Where a kind stands in Helm's install or uninstall order; unknown kinds: INT_MAX. */
 int chart_install_rank(struct str kind);
 int chart_uninstall_rank(struct str kind);

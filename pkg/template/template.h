@@ -79,6 +79,9 @@ size_t tpl_run_peak_bytes(const struct tpl_run *r); /* highest use of the arena 
 /* The same map as Go's common.Values: with the methods AsMap, YAML, Table, PathValue, Encode. */
 struct value tpl_values_from_map(struct value map);
 
+/* fmt's %v: what {{ . }} prints of a value. */
+void tpl_print_value(struct value v, struct buf *out);
+
 /* .Files: fill with value_set(files, path, tpl_bytes(content)); both are borrowed. */
 struct value tpl_files_new(struct arena *a, size_t n);
 static inline struct value tpl_bytes(struct str s)

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/utf8.h"
+#include "pintle/chart_flags.h"
+#include "pintle/commands.h"
+#include "template/template.h"
+
+static const struct cli_flag flags[] = {
+    VALUE_FLAGS,
+    { "api-versions", 'a', CLI_LIST, NULL, NULL,
+      "Kubernetes api versions used for Capabilities.APIVersions (multiple can be specified)", NULL },
+    { "kube-version", 0, CLI_STRING, NULL, NULL, "Kubernetes version used for Capabilities.KubeVersion",
+      NULL },
+    { "include-crds", 0, CLI_BOOL, NULL, NULL, "include CRDs in the templated output", NULL },
+    { "skip-crds", 0, CLI_BOOL, NULL, NULL, "if set, no CRDs will be installed", NULL },
+    { "skip-tests", 0, CLI_BOOL, NULL, NULL, "skip tests from templated output", NULL },
+    { "no-hooks", 0, CLI_BOOL, NULL, NULL, "prevent hooks from running during install", NULL },
+    { "is-upgrade", 0, CLI_BOOL, NULL, NULL, "set .Release.IsUpgrade instead of .Release.IsInstall", NULL },
+    { "show-only", 's', CLI_ARRAY, NULL, NULL, "only show manifests rendered from the given templates",
+      NULL },
+    { "output-dir", 0, CLI_STRING, NULL, NULL,
+      "writes the executed templates to files in output-dir instead of stdout", NULL },
+    { "release-name", 0, CLI_BOOL, NULL, NULL, "use release name in the output-dir path", NULL },
+    { "generate-name", 'g', CLI_BOOL, NULL, NULL, "generate the name (and omit the NAME parameter)", NULL },
+    { "name-template", 0, CLI_STRING, NULL, NULL, "specify template used to name the release", NULL },
+    { "skip-schema-validation", 0, CLI_BOOL, NULL, NULL, "if set, disables JSON schema validation", NULL },
+    { "enable-dns", 0, CLI_BOOL, NULL, NULL, "enable DNS lookups when rendering templates", NULL },
+    { "dry-run", 0, CLI_STRING, "client", "unset",
+      "\"client\": nothing is asked of a cluster; \"server\": lookups and checks against the cluster", NULL },
+    { "validate", 0, CLI_BOOL, NULL, NULL, "the same as --dry-run=server (deprecated)", NULL },
+    { "dependency-update", 0, CLI_BOOL, NULL, NULL, "update dependencies if they are missing", NULL },
+    { "description", 0, CLI_STRING, NULL, NULL, "add a custom description", NULL },
+    { "post-renderer", 0, CLI_STRING, NULL, NULL, "a program that changes what was rendered", NULL },
+    { "post-renderer-args", 0, CLI_ARRAY, NULL, NULL, "an argument to the post-renderer", NULL },
+    { "labels", 'l', CLI_LIST, NULL, NULL, "labels that would be added to release metadata", NULL },
+    CLI_FLAGS_END,
+};
+
+/* Flags of `helm install` that change nothing here; they are taken so that a command line can be reused. */
+static const struct cli_flag install_flags[] = {
+    CHART_PATH_FLAGS,
+    { "create-namespace", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "disable-openapi-validation", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "force", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    { "force-conflicts", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "force-replace", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "atomic", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    { "rollback-on-failure", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "replace", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "server-side", 0, CLI_BOOL, "true", NULL, "no effect here", NULL },
+    { "take-ownership", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "timeout", 0, CLI_DURATION, "5m0s", NULL, "no effect here", NULL },
+    { "wait", 0, CLI_STRING, "hookOnly", "watcher", "no effect here", NULL },
+    { "wait-for-jobs", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
+    { "hide-notes", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    { "render-subchart-notes", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    CLI_FLAGS_END,
+};
+
+struct job {
+    struct cli *c;
+    struct chart_log log;
+    struct arena *arena;
+    struct str name;
+    const char *chart_path;
+    struct chart *chart;
+    struct value values;
+    struct chart_capabilities caps;
+    struct chart_rendered *rendered;
+    struct map written; /* with --output-dir: files of this run */
+};
+
+static void job_done(struct job *j)
+{
+    chart_rendered_free(j->rendered);
+    chart_unref(j->chart);
+    arena_free(j->arena);
+    map_done(&j->written);
+}
+DEFINE_CLEANUP_VALUE(struct job, job_done)
+
+/* ---- flags ---- */
+
+static void warn_deprecated(struct cli *c)
+{
+    static const char unused[] = "this flag has no effect for 'helm template' and will be removed in Helm 5";
+
+    chart_flags_deprecated(c, "atomic", "use --rollback-on-failure instead");
+    chart_flags_deprecated(c, "force", "use --force-replace instead");
+    chart_flags_deprecated(c, "hide-notes", unused);
+    chart_flags_deprecated(c, "render-subchart-notes", unused);
+    chart_flags_deprecated(c, "validate", "use '--dry-run=server' instead");
+}
+
+static int check_exclusive(const struct cli *c, const char *a, const char *b, struct err **err)
+{
+    const char *first = strcmp(a, b) < 0 ? a : b, *second = first == a ? b : a;
+
+    if (!cli_given(c, a) || !cli_given(c, b))
+        return 0;
+    return err_set(
+        err, ERRC_INVALID,
+        "if any flags in the group [%s %s] are set none of the others can be; [%s %s] were all set", a, b,
+        first, second);
+}
+
+/* strconv.ParseBool() */
+static bool parse_bool(const char *s, bool *ret)
+{
+    static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
+    static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
+        if (strcmp(s, yes[i]) == 0 || strcmp(s, no[i]) == 0) {
+            *ret = strcmp(s, yes[i]) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int no_server(struct err **err)
+{
+    return err_set(err, ERRC_UNSUPPORTED,
+                   "--dry-run=server: rendering against a cluster is not supported by this command");
+}
+
+static int check_dry_run(struct job *j, struct err **err)
+{
+    const char *v = cli_string(j->c, "dry-run");
+    bool on = false;
+
+    if (cli_bool(j->c, "validate") || strcmp(v, "server") == 0)
+        return no_server(err);
+    if (strcmp(v, "client") == 0)
+        return 0;
+    if (strcmp(v, "unset") == 0) {
+        fprintf(
+            j->c->errout,
+            "level=WARN msg=\"--dry-run is deprecated and should be replaced with '--dry-run=client'\"\n");
+        return 0;
+    }
+    if (strcmp(v, "none") != 0 && !parse_bool(v, &on))
+        return err_set(err, ERRC_INVALID,
+                       "invalid dry-run value (\"%s\"). Must be \"none\", \"server\", or \"client\"", v);
+    if (!on)
+        return err_set(err, ERRC_INVALID, "invalid dry-run value (\"%s\"). Must be \"server\" or \"client\"",
+                       v);
+    fprintf(j->c->errout,
+            "level=WARN msg=\"boolean '--dry-run=%s' flag is deprecated and must be replaced with "
+            "'--dry-run=client'\"\n",
+            v);
+    return 0;
+}
+
+static int check_unsupported(const struct cli *c, struct err **err)
+{
+    static const char *const flags_without_server[] = { "post-renderer", "enable-dns", "dependency-update" };
+
+    for (size_t i = 0; i < ARRAY_SIZE(flags_without_server); i++) {
+        const char *flag = flags_without_server[i];
+
+        if (strcmp(flag, "post-renderer") == 0 ? cli_string(c, flag)[0] != '\0' : cli_bool(c, flag))
+            return err_set(err, ERRC_UNSUPPORTED, "--%s is not supported by this command", flag);
+    }
+    return 0;
+}
+
+static int check_wait(const struct cli *c, struct err **err)
+{
+    static const char *const known[] = { "watcher", "hookOnly", "legacy", "true", "false" };
+    const char *v = cli_string(c, "wait");
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (strcmp(v, known[i]) == 0)
+            return 0;
+    return err_set(
+        err, ERRC_INVALID,
+        "invalid argument \"%s\" for \"--wait\" flag: invalid wait input \"%s\". Valid inputs are watcher, "
+        "hookOnly, and legacy",
+        v, v);
+}
+
+static int read_capabilities(struct job *j, struct err **err)
+{
+    const char *version = cli_string(j->c, "kube-version");
+    size_t n;
+    const char *const *more = cli_list(j->c, "api-versions", &n);
+    struct str *all;
+    int r;
+
+    j->caps = *chart_capabilities_default();
+    if (version[0]) {
+        r = chart_kube_version_parse(j->arena, str_from(version), &j->caps, err);
+        if (r < 0)
+            return err_wrap(err, r, "invalid kube version '%s'", version);
+    }
+    all = ARENA_ARRAY(j->arena, struct str, j->caps.n_api_versions + n);
+    memcpy(all, j->caps.api_versions, j->caps.n_api_versions * sizeof(*all));
+    for (size_t i = 0; i < n; i++)
+        all[j->caps.n_api_versions + i] = str_from(more[i]);
+    j->caps.api_versions = all;
+    j->caps.n_api_versions += n;
+    return 0;
+}
+
+/* ---- the release's name ---- */
+
+static int render_name(struct job *j, const char *text, struct err **err)
+{
+    CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new();
+    CLEANUP(tpl_run_free) struct tpl_run *run = NULL;
+    CLEANUP(buf_done) struct buf out = BUF_INIT(64 * KIB);
+    int r;
+
+    r = tpl_set_add(set, STR("name-template"), str_from(text), err);
+    if (r < 0)
+        return r;
+    run = tpl_run_new(set, NULL);
+    r = tpl_render(run, STR("name-template"), VALUE_NONE, &out, err);
+    if (r >= 0)
+        j->name = arena_dup(j->arena, buf_str(&out));
+    return r;
+}
+
+/* NameAndChart(): without a name it is "release-name", with --generate-name too, as in Helm. */
+static int read_name(struct job *j, struct err **err)
+{
+    const struct cli *c = j->c;
+    const char *name_template = cli_string(c, "name-template");
+    CLEANUP(buf_done) struct buf rest = BUF_INIT(64 * KIB);
+
+    if (c->n_args > 2) {
+        for (size_t i = 2; i < c->n_args; i++)
+            buf_addf(&rest, "%s%s", i > 2 ? ", " : "", c->args[i]);
+        return err_set(err, ERRC_INVALID, "expected at most two arguments, unexpected arguments: %s",
+                       buf_z(&rest));
+    }
+    j->chart_path = c->args[c->n_args - 1];
+    if (c->n_args == 2) {
+        j->name = str_from(c->args[0]);
+        if (cli_bool(c, "generate-name"))
+            return err_set(err, ERRC_INVALID, "cannot set --generate-name and also specify a name");
+        if (name_template[0])
+            return err_set(err, ERRC_INVALID, "cannot set --name-template and also specify a name");
+        return 0;
+    }
+    if (name_template[0])
+        return render_name(j, name_template, err);
+    j->name = STR("release-name");
+    return 0;
+}
+
+/* ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ */
+static bool is_release_name(struct str s)
+{
+    if (s.n == 0 || s.n > 53)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        char ch = s.p[i];
+        bool edge = i == 0 || i + 1 == s.n || s.p[i - 1] == '.' || s.p[i + 1] == '.';
+        bool alnum = (ch >= 'a' && ch <= 'z') || ascii_is_digit(ch);
+
+        if (!alnum && ((ch != '-' && ch != '.') || edge))
+            return false;
+    }
+    return true;
+}
+
+static int check_name(struct job *j, struct err **err)
+{
+    static const char rule[] =
+        "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]("
+        "[-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53";
+    CLEANUP(buf_done)
+    struct buf quoted = BUF_INIT(64 * KIB),
+               text = BUF_INIT(64 * KIB), logged = BUF_INIT(64 * KIB);
+
+    if (is_release_name(j->name))
+        return 0;
+    utf8_quote(j->name, &quoted);
+    if (j->name.n == 0)
+        buf_addf(&text, "release name %s: no name provided", buf_z(&quoted));
+    else
+        buf_addf(&text, "release name %s: %s", buf_z(&quoted), rule);
+    utf8_quote(buf_str(&text), &logged);
+    fprintf(j->c->errout, "level=ERROR msg=\"release name check failed\" error=%s\n", buf_z(&logged));
+    return err_set(err, ERRC_INVALID, "release name check failed: %s", buf_z(&text));
+}
+
+/* ---- loading and rendering ---- */
+
+static int load(struct job *j, struct err **err)
+{
+    int r;
+
+    r = chart_flags_locate(j->c, j->chart_path, err);
+    if (r < 0)
+        return r;
+    r = chart_flags_values(j->c, j->arena, &j->values, err);
+    if (r < 0)
+        return r;
+    r = chart_flags_load(j->c, j->chart_path, &j->log, &j->chart, err);
+    if (r < 0)
+        return r;
+    r = chart_check_installable(j->chart, err);
+    if (r < 0)
+        return r;
+    if (chart_metadata(j->chart)->deprecated)
+        fprintf(j->c->errout, "level=WARN msg=\"this chart is deprecated\"\n");
+    r = chart_check_dependencies(j->chart, err);
+    if (r < 0)
+        return err_wrap(err, r,
+                        "an error occurred while checking for chart dependencies. You may need to run 'helm "
+                        "dependency build' to fetch missing dependencies");
+    return check_name(j, err);
+}
+
+static struct str release_namespace(const struct cli *c)
+{
+    const char *ns = cli_string(c, "namespace");
+
+    if (!ns[0])
+        ns = getenv("HELM_NAMESPACE");
+    return ns && ns[0] ? str_from(ns) : STR("default");
+}
+
+/* Helm has a release by then, which --debug shows although its YAML is broken. */
+static int render_failed(struct job *j, const struct buf *broken, int r, struct err **err)
+{
+    CLEANUP(err_free) struct err *cause = NULL;
+
+    if (r != -ERRC_TEMPLATE || !err)
+        return r;
+    if (cli_bool(j->c, "debug")) {
+        cli_write(j->c, str_trim(buf_str(broken)));
+        cli_write(j->c, STR("\n"));
+        return r;
+    }
+    cause = TAKE(*err);
+    return err_set(err, ERRC_TEMPLATE, "%s\n\nUse --debug flag to render out invalid YAML",
+                   err_message(cause));
+}
+
+static int render(struct job *j, struct err **err)
+{
+    CLEANUP(buf_done) struct buf broken = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
+    const struct chart_render_options o = {
+        .release_name = j->name,
+        .ns = release_namespace(j->c),
+        .revision = 1,
+        .is_upgrade = cli_bool(j->c, "is-upgrade"),
+        .capabilities = &j->caps,
+        .log = &j->log,
+        .skip_schema_validation = cli_bool(j->c, "skip-schema-validation"),
+        .include_crds = cli_bool(j->c, "include-crds"),
+        .no_text = cli_string(j->c, "output-dir")[0] != '\0',
+    };
+    int r =
+        chart_render(j->chart, j->values, &o, cli_bool(j->c, "debug") ? &broken : NULL, &j->rendered, err);
+
+    return r < 0 ? render_failed(j, &broken, r, err) : 0;
+}
+
+/* ---- output ---- */
+
+static struct str trim_space(struct str s)
+{
+    uint32_t r;
+
+    while (s.n > 0) {
+        size_t width = utf8_decode(s, &r);
+
+        if (!utf8_is_space(r))
+            break;
+        s = str_sub(s, width, s.n);
+    }
+    while (s.n > 0) {
+        size_t at = s.n - 1;
+
+        while (at > 0 && ((unsigned char)s.p[at] & 0xc0) == 0x80)
+            at--;
+        utf8_decode(str_sub(s, at, s.n), &r);
+        if (!utf8_is_space(r))
+            break;
+        s.n = at;
+    }
+    return s;
+}
+
+/* One file of --output-dir; what this run has begun it goes on with, anything older is replaced. */
+static int write_document(struct job *j, const char *dir, struct str path, struct str content, bool append,
+                          struct err **err)
+{
+    CLEANUP(free_ptr) char *name = str_dup(path), *file = fs_join(dir, name), *parent = NULL;
+    FILE *f;
+
+    if (!fs_path_is_below(path))
+        return err_set(err, ERRC_INVALID, STR_FMT ": not a path below the output folder", STR_ARG(path));
+    parent = str_dup(str_dirname(str_from(file)));
+    if (fs_make_dirs(parent, 0755, err) < 0)
+        return -ERRC_IO;
+    f = fopen(file, append ? "ae" : "we");
+    if (!f)
+        return err_errno(err, errno, "open %s", file);
+    fprintf(f, "---\n# Source: %s\n", name);
+    fwrite(content.p ? content.p : "", 1, content.n, f);
+    fputc('\n', f);
+    if (fclose(f) != 0)
+        return err_errno(err, errno, "write %s", file);
+    map_put(&j->written, path, j);
+    cli_printf(j->c, "wrote %s\n", file);
+    return 0;
+}
+
+static bool is_shown(const struct cli *c, const struct chart_hook *h)
+{
+    return !(cli_bool(c, "skip-tests") && chart_hook_has_event(h, CHART_HOOK_TEST));
+}
+
+static int write_hooks(struct job *j, const char *dir, struct err **err)
+{
+    const struct chart_rendered *res = j->rendered;
+    int r = 0;
+
+    for (size_t i = 0; i < res->n_hooks && r >= 0 && !cli_bool(j->c, "no-hooks"); i++) {
+        const struct chart_hook *h = &res->hooks[i];
+        CLEANUP(free_ptr) char *name = str_dup(h->path), *file = fs_join(dir, name);
+
+        if (is_shown(j->c, h))
+            r = write_document(j, dir, h->path, h->content, fs_exists(file), err);
+    }
+    return r;
+}
+
+static int write_files(struct job *j, const char *out, struct err **err)
+{
+    const struct chart_rendered *res = j->rendered;
+    CLEANUP(free_ptr) char *release = str_dup(j->name), *joined = fs_join(out, release);
+    const char *dir = cli_bool(j->c, "release-name") ? joined : out;
+    int r;
+
+    for (size_t i = 0; i < res->n_crds && cli_bool(j->c, "include-crds"); i++) {
+        r = write_document(j, out, res->crds[i].path, res->crds[i].data,
+                           map_has(&j->written, res->crds[i].path), err);
+        if (r < 0)
+            return r;
+    }
+    map_done(&j->written);
+    j->written = MAP_INIT;
+    for (size_t i = 0; i < res->n_manifests; i++) {
+        const struct chart_manifest *m = &res->manifests[i];
+
+        r = write_document(j, dir, m->path, m->content, map_has(&j->written, m->path), err);
+        if (r < 0)
+            return r;
+    }
+    return write_hooks(j, dir, err);
+}
+
+static void print_hook(struct buf *out, const struct chart_hook *h)
+{
+    buf_adds(out, "---\n# Source: ");
+    buf_addstr(out, h->path);
+    buf_addc(out, '\n');
+    buf_addstr(out, h->content);
+    buf_addc(out, '\n');
+}
+
+/* What the expression "# Source: [^/]+/(.+)" finds first. */
+static bool source_of(struct str doc, struct str *ret)
+{
+    static const struct str mark = STR("# Source: ");
+
+    for (size_t at; (at = str_find(doc, mark)) != STR_NPOS;) {
+        struct str rest = str_sub(doc, at + mark.n, doc.n);
+        size_t slash = str_find_char(rest, '/'), end;
+
+        doc = rest;
+        if (slash == STR_NPOS || slash == 0)
+            continue;
+        rest = str_sub(rest, slash + 1, rest.n);
+        end = str_find_char(rest, '\n');
+        *ret = str_sub(rest, 0, end == STR_NPOS ? rest.n : end);
+        if (ret->n > 0)
+            return true;
+    }
+    return false;
+}
+
+static int show_only(struct job *j, struct str text, struct err **err)
+{
+    size_t n, n_docs;
+    const char *const *files = cli_list(j->c, "show-only", &n);
+    struct str *docs = chart_split_manifests(j->arena, text, &n_docs);
+    CLEANUP(buf_done) struct buf out = BUF_INIT(SIZE_MAX);
+
+    for (size_t i = 0; i < n; i++) {
+        bool missing = true;
+
+        for (size_t k = 0; k < n_docs; k++) {
+            struct str source;
+
+            if (!source_of(docs[k], &source) || chart_path_match(str_from(files[i]), source) != 1)
+                continue;
+            buf_addf(&out, "---\n");
+            buf_addstr(&out, docs[k]);
+            buf_addc(&out, '\n');
+            missing = false;
+        }
+        if (missing)
+            return err_set(err, ERRC_NOT_FOUND, "could not find template %s in chart", files[i]);
+    }
+    cli_write(j->c, buf_str(&out));
+    return 0;
+}
+
+static int print(struct job *j, struct err **err)
+{
+    const struct chart_rendered *res = j->rendered;
+    const char *dir = cli_string(j->c, "output-dir");
+    CLEANUP(buf_done) struct buf hooks = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
+    struct str text = trim_space(res->manifest);
+    size_t n;
+    int r;
+
+    for (size_t i = 0; !dir[0] && i < res->n_hooks && !cli_bool(j->c, "no-hooks"); i++)
+        if (is_shown(j->c, &res->hooks[i]))
+            print_hook(&hooks, &res->hooks[i]);
+    if (dir[0]) {
+        r = write_files(j, dir, err);
+        if (r < 0)
+            return r;
+    }
+    if (cli_list(j->c, "show-only", &n)) {
+        struct str all = arena_printf(j->arena, STR_FMT "\n%s", STR_ARG(text), buf_z(&hooks));
+
+        return show_only(j, all, err);
+    }
+    cli_write(j->c, text);
+    cli_write(j->c, STR("\n"));
+    cli_write(j->c, buf_str(&hooks));
+    return 0;
+}
+
+static int run_job(struct job *j, struct err **err)
+{
+    int (*const steps[])(
+        struct job *, struct err **) = { read_capabilities, check_dry_run, read_name, load, render, print };
+    int r;
+
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+        r = steps[i](j, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int run(struct cli *c, struct err **err)
+{
+    CLEANUP(job_done) struct job j = { .c = c, .log = chart_flags_log(c), .written = MAP_INIT };
+    int r;
+
+    warn_deprecated(c);
+    r = check_exclusive(c, "force", "force-conflicts", err);
+    if (r >= 0)
+        r = check_exclusive(c, "force-replace", "force-conflicts", err);
+    if (r >= 0)
+        r = check_exclusive(c, "validate", "dry-run", err);
+    if (r >= 0)
+        r = check_wait(c, err);
+    if (r >= 0)
+        r = check_unsupported(c, err);
+    if (r < 0)
+        return r;
+    j.arena = arena_new(VALUES_MEMORY_MAX + 2 * TEMPLATE_OUTPUT_MAX);
+    return run_job(&j, err);
+}
+
+const struct cli_command cmd_template = {
+    .name = "template",
+    .usage = "[NAME] [CHART]",
+    .brief = "locally render templates",
+    .help = "Renders a chart's templates and prints what would be applied, byte for byte as helm template "
+            "does.\n\n"
+            "Nothing is asked of a cluster: `lookup` finds nothing, and the versions that the chart may ask "
+            "for are\n"
+            "those of --kube-version and --api-versions.",
+    .args_min = 1,
+    .args_max = -1,
+    .flags = flags,
+    .more_flags = install_flags,
+    .run = run,
+};

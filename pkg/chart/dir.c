@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/archive.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "chart/chart_int.h"
+
+/* Helm's LoadDir(): names in order in every folder, symbolic links followed, .helmignore obeyed. */
+struct walker {
+    const struct chart_log *log;
+    struct ignore_rules *rules;
+    struct chart_storage *storage;
+    size_t root_n; /* bytes of "<folder>/" in front of every path */
+    struct chart_file *files;
+    size_t n, cap, total, depth;
+};
+
+static int os_error(struct err **err, const char *verb, const char *path, int errnum)
+{
+    CLEANUP(free_ptr) char *text = xstrdup(strerror(errnum));
+
+    text[0] = ascii_lower(text[0]); /* Go's spelling of system errors */
+    return err_set(err,
+                   errnum == ENOENT   ? ERRC_NOT_FOUND
+                   : errnum == EACCES ? ERRC_FORBIDDEN
+                                      : ERRC_IO,
+                   "%s %s: %s", verb, path, text);
+}
+
+int chart_read_os_file(const char *path, struct buf *out, struct err **err)
+{
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return os_error(err, "open", path, errno);
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        return os_error(err, "read", path, EISDIR);
+    return fs_read_file(path, out, err);
+}
+
+static struct str relative(const struct walker *w, const char *path)
+{
+    return str_from(strlen(path) < w->root_n ? "" : path + w->root_n);
+}
+
+/* Reads what the open file is, not what its name was a moment ago: it may have been swapped. */
+static int read_open_file(struct walker *w, int fd, const char *path, struct chart_file *ret,
+                          struct err **err)
+{
+    struct stat st;
+    char *data;
+    size_t n = 0;
+
+    if (fstat(fd, &st) < 0)
+        return os_error(err, "stat", path, errno);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
+                       path);
+    if ((uint64_t)st.st_size > ARCHIVE_FILE_MAX) {
+        CLEANUP(buf_done) struct buf quoted = BUF_INIT(8 * FS_PATH_MAX);
+
+        utf8_quote(str_basename(str_from(path)), &quoted);
+        return err_set(err, ERRC_LIMIT, "chart file %s is larger than the maximum file size %zu",
+                       buf_z(&quoted), ARCHIVE_FILE_MAX);
+    }
+    data = arena_alloc_bytes(w->storage->arena, (size_t)st.st_size + 1);
+    while (n < (size_t)st.st_size) {
+        ssize_t got = read(fd, data + n, (size_t)st.st_size - n);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return os_error(err, "error reading", path, errno);
+        if (got == 0)
+            break;
+        n += (size_t)got;
+    }
+    data[n] = '\0';
+    ret->data = str_trim_prefix((struct str){ data, n }, STR("\xef\xbb\xbf"));
+    ret->modified = (struct wall_time){ st.st_mtim.tv_sec, (int32_t)st.st_mtim.tv_nsec };
+    return 0;
+}
+
+static int add_file(struct walker *w, const char *path, struct err **err)
+{
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct chart_file f = { .name = arena_dup(w->storage->arena, relative(w, path)) };
+    int r;
+
+    if (fd < 0 && errno == ENXIO) /* a socket */
+        return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
+                       path);
+    if (fd < 0) {
+        r = os_error(err, "open", path, errno);
+        return err_wrap(err, r, "error reading " STR_FMT, STR_ARG(f.name));
+    }
+    r = read_open_file(w, fd, path, &f, err);
+    if (r < 0)
+        return r;
+    w->total += f.data.n;
+    if (w->total > ARCHIVE_UNPACKED_MAX || w->n >= ARCHIVE_ENTRIES_MAX)
+        return err_set(err, ERRC_LIMIT, "chart folder is larger than the maximum size %zu or %zu files",
+                       ARCHIVE_UNPACKED_MAX, ARCHIVE_ENTRIES_MAX);
+    ARRAY_GROW(w->files, w->cap, w->n + 1);
+    w->files[w->n++] = f;
+    return 0;
+}
+
+static int follow_link(const struct walker *w, const char *path, struct stat *ret, struct err **err)
+{
+    char resolved[PATH_MAX];
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(4 * FS_PATH_MAX);
+
+    if (!realpath(path, resolved)) {
+        int errnum = errno;
+
+        if (errnum == ELOOP)
+            return err_set(err, ERRC_INVALID, "error evaluating symlink %s: EvalSymlinks: too many links",
+                           path);
+        IGNORE_ERROR(os_error(err, "lstat", path, errnum));
+        return err_wrap(err, errnum == ENOENT ? -ERRC_NOT_FOUND : -ERRC_IO, "error evaluating symlink %s",
+                        path);
+    }
+    chart_log_attr(&attrs, "path", str_from(path));
+    chart_log_attr(&attrs, "resolved", str_from(resolved));
+    chart_log_line(w->log, "INFO", buf_z(&attrs),
+                   "found symbolic link in path. Contents of linked file included and used");
+    if (lstat(resolved, ret) < 0)
+        return os_error(err, "lstat", resolved, errno);
+    return 0;
+}
+
+static int walk(struct walker *w, const char *path, struct err **err);
+
+static int walk_dir(struct walker *w, const char *path, struct err **err)
+{
+    char **names = NULL;
+    size_t n = 0;
+    int r;
+
+    if (w->depth >= DIR_DEPTH_MAX)
+        return err_set(err, ERRC_LIMIT, "%s: folders are nested too deeply", path);
+    r = fs_list_dir(path, &names, &n, err);
+    if (r < 0)
+        return r;
+    w->depth++;
+    for (size_t i = 0; i < n && r >= 0; i++) {
+        CLEANUP(free_ptr) char *child = fs_join(path, names[i]);
+
+        r = walk(w, child, err);
+    }
+    w->depth--;
+    fs_names_free(names, n);
+    return r;
+}
+
+static int walk(struct walker *w, const char *path, struct err **err)
+{
+    struct str name = relative(w, path);
+    struct stat st;
+    int r;
+
+    if (lstat(path, &st) < 0)
+        return os_error(err, "lstat", path, errno);
+    if (S_ISLNK(st.st_mode)) {
+        r = follow_link(w, path, &st, err);
+        if (r < 0)
+            return r;
+    }
+    if (ignore_rules_match(w->rules, name, S_ISDIR(st.st_mode)))
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return walk_dir(w, path, err);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
+                       path);
+    return add_file(w, path, err);
+}
+
+static int read_ignore_file(const char *dir, struct ignore_rules **ret, struct err **err)
+{
+    CLEANUP(free_ptr) char *path = fs_join(dir, ".helmignore");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
+    int r = 0;
+
+    if (fs_exists(path))
+        r = fs_read_file(path, &text, err);
+    return r < 0 ? r : ignore_rules_parse(buf_str(&text), ret, err);
+}
+
+int chart_read_dir(const char *path, const struct chart_log *log, struct chart_source *ret, struct err **err)
+{
+    CLEANUP(chart_storage_unref) struct chart_storage *storage = chart_storage_new();
+    CLEANUP(ignore_rules_free) struct ignore_rules *rules = NULL;
+    struct walker w = { .log = log, .storage = storage, .root_n = strlen(path) + 1 };
+    int r;
+
+    r = read_ignore_file(path, &rules, err);
+    if (r < 0)
+        return r;
+    w.rules = rules;
+    r = walk_dir(&w, path, err);
+    if (r >= 0) {
+        ret->files = ARENA_ARRAY(storage->arena, struct chart_file, w.n);
+        if (w.n > 0)
+            memcpy(ret->files, w.files, w.n * sizeof(*w.files));
+        ret->n = w.n;
+        ret->storage = TAKE(storage);
+    }
+    free(w.files);
+    return r;
+}
+
+/* ---- a path from the command line ---- */
+
+/* Go's filepath.Abs(): joined to the working directory, "." and ".." taken out by text. */
+static char *absolute(const char *path)
+{
+    CLEANUP(free_ptr) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    CLEANUP(free_ptr) char *joined = cwd ? fs_join(cwd, path) : xstrdup(path);
+    char *out = xcalloc(1, strlen(joined) + 2);
+    struct str rest = str_from(joined), part;
+    size_t n = 0;
+
+    while (str_split(&rest, '/', &part)) {
+        if (part.n == 0 || str_eq(part, STR(".")))
+            continue;
+        if (str_eq(part, STR(".."))) {
+            while (n > 0 && out[--n] != '/')
+                ;
+            continue;
+        }
+        out[n++] = '/';
+        memcpy(out + n, part.p, part.n);
+        n += part.n;
+    }
+    if (n == 0)
+        out[n++] = '/';
+    out[n] = '\0';
+    return out;
+}
+
+static int load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err)
+{
+    CLEANUP(free_ptr) char *chart_yaml = fs_join(dir, "Chart.yaml");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
+    CLEANUP(fd_close) int fd = open(chart_yaml, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct chart_load_state state = { .log = log };
+    struct chart_source s = { 0 };
+    struct chart_file f = { .name = STR("Chart.yaml") };
+    int r;
+
+    if (fd < 0) {
+        r = os_error(err, "open", chart_yaml, errno);
+        return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
+    }
+    r = fs_read_file(chart_yaml, &text, err);
+    if (r < 0)
+        return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
+    f.data = buf_str(&text);
+    r = chart_check_api_version(&(struct chart_source){ .files = &f, .n = 1 }, err);
+    if (r < 0)
+        return r;
+    r = chart_read_dir(dir, log, &s, err);
+    if (r < 0)
+        return r;
+    r = chart_load_source(&s, &state, ret, err);
+    chart_storage_unref(s.storage);
+    return r;
+}
+
+/* Helm looks at the first 512 bytes; a shorter file is padded with zeros, which makes it "binary". */
+static int ensure_archive(const char *path, struct str packed, struct err **err)
+{
+    char head[512] = { 0 };
+    const char *type;
+    struct str name = str_from(path);
+
+    memcpy(head, packed.p ? packed.p : "", MIN(packed.n, sizeof(head)));
+    if (archive_is_gzip((struct str){ head, sizeof(head) }))
+        return 0;
+    if (str_has_suffix(name, STR(".yml")) || str_has_suffix(name, STR(".yaml")))
+        return err_set(err, ERRC_PARSE, "file '%s' seems to be a YAML file, but expected a gzipped archive",
+                       path);
+    type = archive_content_type((struct str){ head, sizeof(head) });
+    return err_set(err, ERRC_PARSE, "file '%s' does not appear to be a gzipped archive; got '%s'", path,
+                   type);
+}
+
+static int load_file(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
+{
+    CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
+    struct chart_load_state state = { .log = log };
+    struct chart_source s = { 0 };
+    int r;
+
+    r = fs_read_file(path, &packed, err);
+    if (r < 0)
+        return r;
+    r = ensure_archive(path, buf_str(&packed), err);
+    if (r < 0)
+        return r;
+    r = chart_unpack(buf_str(&packed), &state, &s, err);
+    if (r < 0) {
+        /* Helm keeps the reason to itself; we say it behind Helm's words. */
+        return err_wrap(err, r, "unable to load chart archive");
+    }
+    r = chart_check_api_version(&s, err);
+    if (r >= 0)
+        r = chart_load_source(&s, &state, ret, err);
+    chart_storage_unref(s.storage);
+    return r;
+}
+
+int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
+{
+    CLEANUP(free_ptr) char *full = absolute(path);
+    struct stat st;
+
+    if (stat(full, &st) < 0)
+        return os_error(err, "stat", path, errno);
+    return S_ISDIR(st.st_mode) ? load_dir(full, log, ret, err) : load_file(full, log, ret, err);
+}

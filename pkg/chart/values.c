@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "chart/chart_int.h"
+#include "yaml/yaml.h"
+#include "json/json.h"
+
+/* ---- values files ---- */
+
+struct value chart_values_merge(struct arena *a, struct value base, struct value over)
+{
+    struct value out = value_new_map_sized(a, value_len(base) + value_len(over));
+
+    for (struct value_iter it = value_iter(base); value_next(&it);)
+        value_set(out, it.key, it.v);
+    for (struct value_iter it = value_iter(over); value_next(&it);) {
+        struct value old = value_is_map(it.v) ? value_get(base, it.key) : VALUE_NONE;
+
+        value_set(out, it.key, value_is_map(old) ? chart_values_merge(a, old, it.v) : it.v);
+    }
+    return out;
+}
+
+static const char *json_word(struct value v)
+{
+    switch (v.kind) {
+    case VALUE_BOOL:
+        return "bool";
+    case VALUE_STRING:
+    case VALUE_BYTES:
+        return "string";
+    case VALUE_LIST:
+        return "array";
+    default:
+        return "number";
+    }
+}
+
+/* One document onto *values; yaml.Unmarshal() into a Go map. */
+static int merge_document(struct arena *a, struct str text, struct value *values, struct err **err)
+{
+    static const struct yml_options options = { .floats = true };
+    struct value v;
+    int r = yml_parse(a, text, &options, &v, err);
+
+    if (r < 0)
+        return err_wrap(err, r, "cannot unmarshal yaml document");
+    if (value_is_null(v))
+        return 0;
+    if (!value_is_map(v))
+        return err_set(
+            err, ERRC_PARSE,
+            "cannot unmarshal yaml document: error unmarshaling JSON: while decoding JSON: json: cannot "
+            "unmarshal %s into Go value of type map[string]interface {}",
+            json_word(v));
+    *values = value_len(*values) == 0 ? v : chart_values_merge(a, *values, v);
+    return 0;
+}
+
+/* Kubernetes' YAMLReader: documents end at a line that starts with "---"; lines end in "\n", whatever they ended in
+ * before, and the last line gets one too. Anything but a comment behind "---" is an error. */
+struct document_reader {
+    struct str rest;
+    struct buf document;
+};
+
+static bool is_separator(struct str line)
+{
+    return str_has_prefix(line, STR("---"));
+}
+
+static int check_separator(struct str line, struct err **err)
+{
+    struct str tail = str_trim(str_sub(line, 3, line.n));
+
+    if (tail.n > 0 && tail.p[0] != '#')
+        return err_set(err, ERRC_PARSE,
+                       "error reading yaml document: invalid Yaml document separator: " STR_FMT,
+                       STR_ARG(tail));
+    return 0;
+}
+
+/* 1: a document, 0: the end. */
+static int next_document(struct document_reader *d, struct err **err)
+{
+    struct str line;
+
+    buf_clear(&d->document);
+    while (d->rest.n > 0 && str_split(&d->rest, '\n', &line)) {
+        if (is_separator(line)) {
+            int r = check_separator(line, err);
+
+            if (r < 0)
+                return r;
+            if (d->document.n > 0)
+                return 1;
+        }
+        buf_addstr(&d->document, str_trim_suffix(line, STR("\r")));
+        buf_addc(&d->document, '\n');
+    }
+    return d->document.n > 0;
+}
+
+/* Can the text be parsed where it stands? */
+static bool is_one_document(struct str text)
+{
+    return text.n > 0 && text.p[text.n - 1] == '\n' && !is_separator(text) &&
+           !str_contains(text, STR("\n---")) && !memchr(text.p, '\r', text.n);
+}
+
+int chart_values_parse(struct arena *a, struct str yaml, struct value *ret, struct err **err)
+{
+    struct document_reader d = { .rest = yaml };
+    struct value values = value_new_map(a);
+    int r;
+
+    if (is_one_document(yaml)) {
+        r = merge_document(a, yaml, &values, err);
+    } else {
+        d.document = BUF_INIT(YAML_TEXT_MAX);
+        while ((r = next_document(&d, err)) > 0) {
+            r = merge_document(a, arena_dup(a, buf_str(&d.document)), &values, err);
+            if (r < 0)
+                break;
+        }
+        buf_done(&d.document);
+    }
+    if (r < 0)
+        return r;
+    *ret = values;
+    return 0;
+}
+
+/* ---- everything from the command line ---- */
+
+static int read_source(const char *path, struct buf *out, struct err **err)
+{
+    struct str s = str_trim(str_from(path));
+    size_t scheme = str_find(s, STR("://"));
+
+    if (str_eq(s, STR("-")))
+        return fs_read_file("-", out, err);
+    if (scheme != STR_NPOS && (str_has_prefix(s, STR("http")) || str_has_prefix(s, STR("oci"))))
+        return err_set(err, ERRC_UNSUPPORTED,
+                       "%s: values from a URL are not supported; download the file first", path);
+    return chart_read_os_file(path, out, err);
+}
+
+static int add_file(struct arena *a, const char *path, struct value *base, struct err **err)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(YAML_TEXT_MAX);
+    struct value v;
+    int r = read_source(path, &text, err);
+
+    if (r < 0)
+        return r;
+    r = chart_values_parse(a, arena_dup(a, buf_str(&text)), &v, err);
+    if (r < 0)
+        return err_wrap(err, r, "failed to parse %s", path);
+    *base = chart_values_merge(a, *base, v);
+    return 0;
+}
+
+/* The reason stays out of the text, as in Helm: it may quote a secret. */
+static int set_json_failed(const char *what, const char *text, struct err **cause, struct err **err)
+{
+    err_free(TAKE(*cause));
+    return err_set(err, ERRC_PARSE, "failed parsing --set-json data%s %s", what, text);
+}
+
+static int add_json(struct arena *a, const char *text, struct value *base, struct err **err)
+{
+    static const struct json_options options = { .floats = true };
+    struct str trimmed = str_trim(str_from(text));
+    struct err *cause = NULL;
+    struct value v;
+
+    if (trimmed.n > 0 && trimmed.p[0] == '{') {
+        if (json_parse(a, trimmed, &options, &v, &cause) < 0)
+            return set_json_failed(" JSON:", text, &cause, err);
+        *base = chart_values_merge(a, *base, v);
+        return 0;
+    }
+    if (chart_strvals_parse(a, STRVALS_JSON, str_from(text), *base, &cause) < 0)
+        return set_json_failed("", text, &cause, err);
+    return 0;
+}
+
+static int add_sets(struct arena *a, enum strvals_kind kind, const char *flag, const char *const *texts,
+                    size_t n, struct value base, struct err **err)
+{
+    for (size_t i = 0; i < n; i++) {
+        int r = chart_strvals_parse(a, kind, str_from(texts[i]), base, err);
+
+        if (r < 0)
+            return err_wrap(err, r, "failed parsing %s data", flag);
+    }
+    return 0;
+}
+
+int chart_values_collect(struct arena *a, const struct chart_value_sources *s, struct value *ret,
+                         struct err **err)
+{
+    const struct {
+        enum strvals_kind kind;
+        const char *flag;
+        const char *const *texts;
+        size_t n;
+    } sets[] = {
+        { STRVALS_SET, "--set", s->set, s->n_set },
+        { STRVALS_STRING, "--set-string", s->set_string, s->n_set_string },
+        { STRVALS_FILE, "--set-file", s->set_file, s->n_set_file },
+        { STRVALS_LITERAL, "--set-literal", s->set_literal, s->n_set_literal },
+    };
+    struct value base = value_new_map(a);
+    int r;
+
+    for (size_t i = 0; i < s->n_files; i++) {
+        r = add_file(a, s->files[i], &base, err);
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; i < s->n_set_json; i++) {
+        r = add_json(a, s->set_json[i], &base, err);
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+        r = add_sets(a, sets[i].kind, sets[i].flag, sets[i].texts, sets[i].n, base, err);
+        if (r < 0)
+            return r;
+    }
+    *ret = base;
+    return 0;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metadata/metadata.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "yaml/yaml.h"
+
+/* Go's decoder goes on after a value of the wrong type and reports the first one: so do we. */
+struct decoder {
+    struct arena *arena;
+    struct err **err;
+    bool failed;
+};
+
+struct place {
+    const char *type; /* Go name of the struct the field is in */
+    const char *path; /* "dependencies." or "" */
+};
+
+static const char *json_kind(struct value v)
+{
+    static const char *const names[] = {
+        [VALUE_BOOL] = "bool",    [VALUE_INT] = "number",    [VALUE_UINT] = "number",
+        [VALUE_FLOAT] = "number", [VALUE_STRING] = "string", [VALUE_BYTES] = "string",
+        [VALUE_LIST] = "array",   [VALUE_MAP] = "object",
+    };
+
+    return v.kind < ARRAY_SIZE(names) && names[v.kind] ? names[v.kind] : "value";
+}
+
+static void wrong_type(struct decoder *d, struct value v, const struct place *at, const char *field,
+                       const char *go_type)
+{
+    if (d->failed)
+        return;
+    d->failed = true;
+    if (at)
+        IGNORE_ERROR(err_set(d->err, ERRC_PARSE,
+                             "json: cannot unmarshal %s into Go struct field %s.%s%s of type %s",
+                             json_kind(v), at->type, at->path, field, go_type));
+    else
+        IGNORE_ERROR(err_set(d->err, ERRC_PARSE, "json: cannot unmarshal %s into Go value of type %s",
+                             json_kind(v), go_type));
+}
+
+bool metadata_scalar_text(struct arena *a, struct value v, struct str *ret)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(64);
+
+    switch (v.kind) {
+    case VALUE_NULL:
+        *ret = STR("");
+        return true;
+    case VALUE_STRING:
+        *ret = value_str(v);
+        return true;
+    case VALUE_BOOL:
+        *ret = v.b ? STR("true") : STR("false");
+        return true;
+    case VALUE_INT:
+        *ret = arena_printf(a, "%lld", (long long)v.i);
+        return true;
+    case VALUE_UINT:
+        *ret = arena_printf(a, "%llu", (unsigned long long)v.u);
+        return true;
+    case VALUE_FLOAT:
+        number_format_float(v.f, 'g', -1, 32, &b);
+        *ret = arena_dup(a, buf_str(&b));
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct value metadata_member(struct value map, struct str name)
+{
+    struct value found = VALUE_NONE;
+
+    for (struct value_iter it = value_iter(map); value_next(&it);)
+        if (!value_is_null(it.v) && str_ieq(it.key, name))
+            found = it.v;
+    return found;
+}
+
+/* ---- fields ---- */
+
+enum field_kind {
+    FIELD_STRING,
+    FIELD_BOOL,
+    FIELD_STRINGS,
+    FIELD_STRING_MAP,
+    FIELD_ANYS,
+    FIELD_MAINTAINERS,
+    FIELD_DEPENDENCIES
+};
+
+struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset;
+};
+
+static void decode_fields(struct decoder *d, const struct field *fields, size_t n, const struct place *at,
+                          struct value map, void *to);
+
+static void decode_string(struct decoder *d, struct value v, const struct place *at, const char *field,
+                          struct str *to)
+{
+    if (!value_is_null(v) && !metadata_scalar_text(d->arena, v, to))
+        wrong_type(d, v, at, field, "string");
+}
+
+static void decode_strings(struct decoder *d, struct value v, const struct place *at, const char *field,
+                           struct metadata_strings *to)
+{
+    *to = (struct metadata_strings){ 0 };
+    if (value_is_null(v))
+        return;
+    if (!value_is_list(v)) {
+        wrong_type(d, v, at, field, "[]string");
+        return;
+    }
+    to->items = ARENA_ARRAY(d->arena, struct str, value_len(v));
+    to->n = value_len(v);
+    for (size_t i = 0; i < to->n; i++) {
+        to->items[i] = STR("");
+        decode_string(d, value_at(v, i), at, field, &to->items[i]);
+    }
+}
+
+static void decode_string_map(struct decoder *d, struct value v, const struct place *at, const char *field,
+                              struct value *to)
+{
+    if (value_is_null(v)) {
+        *to = VALUE_NONE;
+        return;
+    }
+    if (!value_is_map(v)) {
+        wrong_type(d, v, at, field, "map[string]string");
+        return;
+    }
+    if (!value_is_map(*to))
+        *to = value_new_map_sized(d->arena, value_len(v));
+    to->type = VALUE_TYPE_STRING_MAP;
+    for (struct value_iter it = value_iter(v); value_next(&it);) {
+        struct str text = STR("");
+
+        decode_string(d, it.v, at, field, &text);
+        value_set(*to, it.key, value_from_str(text));
+    }
+}
+
+static const struct field maintainer_fields[] = {
+    { "name", FIELD_STRING, offsetof(struct metadata_maintainer, name) },
+    { "email", FIELD_STRING, offsetof(struct metadata_maintainer, email) },
+    { "url", FIELD_STRING, offsetof(struct metadata_maintainer, url) },
+};
+
+static const struct field dependency_fields[] = {
+    { "name", FIELD_STRING, offsetof(struct metadata_dependency, name) },
+    { "version", FIELD_STRING, offsetof(struct metadata_dependency, version) },
+    { "repository", FIELD_STRING, offsetof(struct metadata_dependency, repository) },
+    { "condition", FIELD_STRING, offsetof(struct metadata_dependency, condition) },
+    { "tags", FIELD_STRINGS, offsetof(struct metadata_dependency, tags) },
+    { "enabled", FIELD_BOOL, offsetof(struct metadata_dependency, enabled) },
+    { "import-values", FIELD_ANYS, offsetof(struct metadata_dependency, import_values) },
+    { "alias", FIELD_STRING, offsetof(struct metadata_dependency, alias) },
+};
+
+static const struct field metadata_fields[] = {
+    { "name", FIELD_STRING, offsetof(struct metadata, name) },
+    { "home", FIELD_STRING, offsetof(struct metadata, home) },
+    { "sources", FIELD_STRINGS, offsetof(struct metadata, sources) },
+    { "version", FIELD_STRING, offsetof(struct metadata, version) },
+    { "description", FIELD_STRING, offsetof(struct metadata, description) },
+    { "keywords", FIELD_STRINGS, offsetof(struct metadata, keywords) },
+    { "maintainers", FIELD_MAINTAINERS, offsetof(struct metadata, maintainers) },
+    { "icon", FIELD_STRING, offsetof(struct metadata, icon) },
+    { "apiVersion", FIELD_STRING, offsetof(struct metadata, api_version) },
+    { "condition", FIELD_STRING, offsetof(struct metadata, condition) },
+    { "tags", FIELD_STRING, offsetof(struct metadata, tags) },
+    { "appVersion", FIELD_STRING, offsetof(struct metadata, app_version) },
+    { "deprecated", FIELD_BOOL, offsetof(struct metadata, deprecated) },
+    { "annotations", FIELD_STRING_MAP, offsetof(struct metadata, annotations) },
+    { "kubeVersion", FIELD_STRING, offsetof(struct metadata, kube_version) },
+    { "dependencies", FIELD_DEPENDENCIES, offsetof(struct metadata, dependencies) },
+    { "type", FIELD_STRING, offsetof(struct metadata, type) },
+};
+
+static bool list_wanted(struct decoder *d, struct value v, const struct place *at, const char *field,
+                        const char *go_type)
+{
+    if (value_is_null(v))
+        return false;
+    if (!value_is_list(v))
+        wrong_type(d, v, at, field, go_type);
+    return value_is_list(v);
+}
+
+static void decode_maintainers(struct decoder *d, struct value v, struct metadata *md)
+{
+    static const struct place top = { "Metadata", "" }, at = { "Maintainer", "maintainers." };
+
+    md->n_maintainers = 0;
+    if (!list_wanted(d, v, &top, "maintainers", "[]*v2.Maintainer"))
+        return;
+    md->maintainers = ARENA_ARRAY(d->arena, struct metadata_maintainer, value_len(v));
+    md->n_maintainers = value_len(v);
+    for (size_t i = 0; i < md->n_maintainers; i++) {
+        struct value item = value_at(v, i);
+
+        md->maintainers[i] = (struct metadata_maintainer){ .is_null = value_is_null(item) };
+        if (value_is_map(item))
+            decode_fields(d, maintainer_fields, ARRAY_SIZE(maintainer_fields), &at, item,
+                          &md->maintainers[i]);
+        else if (!value_is_null(item))
+            wrong_type(d, item, &top, "maintainers", "v2.Maintainer");
+    }
+}
+
+static void decode_dependencies(struct decoder *d, struct value v, const char *owner,
+                                struct metadata_dependency **ret, size_t *ret_n)
+{
+    const struct place top = { owner, "" }, at = { "Dependency", "dependencies." };
+
+    *ret = NULL;
+    *ret_n = 0;
+    if (!list_wanted(d, v, &top, "dependencies", "[]*v2.Dependency"))
+        return;
+    *ret = ARENA_ARRAY(d->arena, struct metadata_dependency, value_len(v));
+    *ret_n = value_len(v);
+    for (size_t i = 0; i < *ret_n; i++) {
+        struct value item = value_at(v, i);
+
+        (*ret)[i] = (struct metadata_dependency){ .is_null = value_is_null(item) };
+        if (value_is_map(item))
+            decode_fields(d, dependency_fields, ARRAY_SIZE(dependency_fields), &at, item, &(*ret)[i]);
+        else if (!value_is_null(item))
+            wrong_type(d, item, &top, "dependencies", "v2.Dependency");
+    }
+}
+
+static void decode_bool(struct decoder *d, struct value v, const struct place *at, const char *field,
+                        bool *to)
+{
+    if (v.kind == VALUE_BOOL)
+        *to = v.b;
+    else if (!value_is_null(v))
+        wrong_type(d, v, at, field, "bool");
+}
+
+static void decode_field(struct decoder *d, const struct field *f, const struct place *at, struct value v,
+                         void *base)
+{
+    void *to = (char *)base + f->offset;
+
+    switch (f->kind) {
+    case FIELD_STRING:
+        decode_string(d, v, at, f->name, to);
+        break;
+    case FIELD_BOOL:
+        decode_bool(d, v, at, f->name, to);
+        break;
+    case FIELD_STRINGS:
+        decode_strings(d, v, at, f->name, to);
+        break;
+    case FIELD_STRING_MAP:
+        decode_string_map(d, v, at, f->name, to);
+        break;
+    case FIELD_ANYS:
+        if (list_wanted(d, v, at, f->name, "[]interface {}"))
+            *(struct value *)to = v;
+        break;
+    case FIELD_MAINTAINERS:
+        decode_maintainers(d, v, base);
+        break;
+    case FIELD_DEPENDENCIES: {
+        struct metadata *md = base;
+
+        decode_dependencies(d, v, "Metadata", &md->dependencies, &md->n_dependencies);
+        break;
+    }
+    }
+}
+
+static void decode_fields(struct decoder *d, const struct field *fields, size_t n, const struct place *at,
+                          struct value map, void *to)
+{
+    for (struct value_iter it = value_iter(map); value_next(&it);)
+        for (size_t i = 0; i < n; i++)
+            if (str_ieq(it.key, str_from(fields[i].name)))
+                decode_field(d, &fields[i], at, it.v, to);
+}
+
+int metadata_decode(struct arena *a, struct value v, struct metadata *md, struct err **err)
+{
+    static const struct place at = { "Metadata", "" };
+    struct decoder d = { .arena = a, .err = err };
+
+    if (value_is_map(v))
+        decode_fields(&d, metadata_fields, ARRAY_SIZE(metadata_fields), &at, v, md);
+    else if (!value_is_null(v))
+        wrong_type(&d, v, NULL, NULL, "v2.Metadata");
+    return d.failed ? -ERRC_PARSE : 0;
+}
+
+static int wrap_decoding(struct err **err, int r)
+{
+    return r < 0 ? err_wrap(err, r, "error unmarshaling JSON: while decoding JSON") : r;
+}
+
+int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err)
+{
+    struct value v;
+    int r = yml_parse(a, yaml, NULL, &v, err);
+
+    if (r < 0)
+        return r;
+    return wrap_decoding(err, metadata_decode(a, v, md, err));
+}
+
+/* ---- Chart.lock ---- */
+
+/* Go keeps the offset, drops trailing zeros of the fraction and writes a zero offset as Z. */
+static bool normal_time(struct arena *a, struct str text, struct str *ret)
+{
+    struct wall_time t;
+    struct str head, tail;
+    size_t at = 19, end;
+
+    if (text.n < 20 || !clock_parse_rfc3339(text, &t))
+        return false;
+    head = str_sub(text, 0, at);
+    end = at;
+    if (text.p[at] == '.' || text.p[at] == ',') {
+        for (end = at + 1; end < text.n && ascii_is_digit(text.p[end]);)
+            end++;
+    }
+    tail = str_sub(text, end, text.n);
+    if (end - at > 10)
+        end = at + 10;
+    while (end > at && (text.p[end - 1] == '0' || text.p[end - 1] == '.'))
+        end--;
+    if (str_eq(tail, STR("+00:00")) || str_eq(tail, STR("-00:00")))
+        tail = STR("Z");
+    *ret = arena_printf(a, STR_FMT STR_FMT STR_FMT, STR_ARG(head), STR_ARG(str_sub(text, at, end)),
+                        STR_ARG(tail));
+    return true;
+}
+
+static int decode_time(struct arena *a, struct value v, struct str *to, struct err **err)
+{
+    struct str text = value_str(v);
+
+    if (value_is_null(v))
+        return 0;
+    if (!value_is_string(v))
+        return err_set(err, ERRC_PARSE, "Time.UnmarshalJSON: input is not a JSON string");
+    if (!normal_time(a, text, to))
+        return err_set(err, ERRC_PARSE, "parsing time \"" STR_FMT "\": it is not in RFC 3339", STR_ARG(text));
+    return 0;
+}
+
+static int decode_lock(struct arena *a, struct value v, struct metadata_lock *lock, struct err **err)
+{
+    static const struct place at = { "Lock", "" };
+    struct decoder d = { .arena = a, .err = err };
+    int r;
+
+    if (!value_is_map(v)) {
+        wrong_type(&d, v, NULL, NULL, "v2.Lock");
+        return -ERRC_PARSE;
+    }
+    for (struct value_iter it = value_iter(v); value_next(&it);) {
+        if (str_ieq(it.key, STR("dependencies")))
+            decode_dependencies(&d, it.v, "Lock", &lock->dependencies, &lock->n_dependencies);
+        else if (str_ieq(it.key, STR("digest")))
+            decode_string(&d, it.v, &at, "digest", &lock->digest);
+    }
+    if (d.failed)
+        return -ERRC_PARSE;
+    r = decode_time(a, metadata_member(v, STR("generated")), &lock->generated, err);
+    return r;
+}
+
+int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *ret, struct err **err)
+{
+    struct metadata_lock lock = { .generated = STR("0001-01-01T00:00:00Z"), .digest = STR("") };
+    struct value v;
+    int r = yml_parse(a, yaml, NULL, &v, err);
+
+    if (r < 0)
+        return r;
+    if (!value_is_null(v)) {
+        r = wrap_decoding(err, decode_lock(a, v, &lock, err));
+        if (r < 0)
+            return r;
+    }
+    *ret = lock;
+    return 0;
+}
