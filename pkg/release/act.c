@@ -228,12 +228,30 @@ int act_check_ready(struct release_run *run, const struct release_objects *set, 
     return r < 0 ? r : waiting ? ACT_WAIT : ACT_DONE;
 }
 
+/* CRDs are no part of the release: they are created when they are absent, as they are, and left alone afterwards. */
+static int create_crds(struct release_run *run, const struct release_objects *set, struct err **err)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        int r = kube_do(run->as, run->arena,
+                        &(struct kube_request){ .verb = KUBE_CREATE,
+                                                .object = set->items[i].body,
+                                                .field_manager = STR(RELEASE_FIELD_MANAGER) },
+                        NULL, err);
+
+        if (r == -ERRC_EXISTS && err)
+            err_free(TAKE(*err));
+        else if (r < 0 && r != -ERRC_EXISTS)
+            return wrap_object(err, r, &set->items[i].ref);
+    }
+    return ACT_DONE;
+}
+
 static int act_crds(struct release_run *run, const struct release_objects *set, struct err **err)
 {
     int r = ACT_DONE;
 
     if (!(run->progress->done_bits & 1U << STEP_CRDS))
-        r = act_apply(run, set, err);
+        r = create_crds(run, set, err);
     if (r == ACT_DONE) {
         run->progress->done_bits |= 1U << STEP_CRDS;
         r = act_check_ready(run, set, err);

@@ -13,7 +13,7 @@
 
 /* X(code, name, what it does) */
 #define STEP_MAP(X)                                                              \
-    X(CRDS, "crds", "apply the chart's CRDs and wait until they are served")     \
+    X(CRDS, "crds", "create the CRDs that are absent and wait until they are served")  \
     X(NAMESPACE, "namespace", "create the target namespace")                     \
     X(ABANDON, "abandon", "mark an unfinished revision as failed")               \
     X(RECORD, "record", "store the release record: the intent")                  \
