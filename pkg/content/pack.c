@@ -242,7 +242,7 @@ static int read_key(struct arena *a, struct value part, struct str key, struct s
         return 0;
     }
     if (!value_is_string(bytes))
-        return err_set(err, ERRC_NOT_FOUND, "ConfigMap %.*s has no key %.*s", STR_ARG(kube_name(part)), STR_ARG(key));
+        return err_set(err, ERRC_NOT_FOUND, "ConfigMap %.*s has no key %.*s", STR_ARG(value_str(value_path(part, "metadata.name"))), STR_ARG(key));
     return decode_base64(a, value_str(bytes), ret, err);
 }
 
@@ -268,7 +268,7 @@ static int read_contents(struct arena *a, struct value part, struct value *ret, 
     if (r < 0)
         return r;
     if (value_int(value_getz(*ret, "version"), 0) != CONTENT_VERSION)
-        return err_set(err, ERRC_UNSUPPORTED, "ConfigMap %.*s: contents of version %lld", STR_ARG(kube_name(part)),
+        return err_set(err, ERRC_UNSUPPORTED, "ConfigMap %.*s: contents of version %lld", STR_ARG(value_str(value_path(part, "metadata.name"))),
                        (long long)value_int(value_getz(*ret, "version"), 0));
     return 0;
 }
