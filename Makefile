@@ -70,7 +70,7 @@ all: $(OUT)/pintle
 
 build/layers.mk: tests/check/layers.txt tests/check/layers_mk.awk
 	@mkdir -p $(@D)
-	awk -f tests/check/layers_mk.awk $< > $@
+	@awk -f tests/check/layers_mk.awk $< > $@
 include build/layers.mk
 
 # ---- objects, one library per module -------------------------------------------------------------------------------
