@@ -123,7 +123,7 @@ static void add_binary(double v, char verb, int precision, int bits, struct buf 
 {
     char text[2100];
     char *p;
-    int e;
+    int e, carried = 0;
 
     if (verb == 'b') {
         int mantissa_bits = bits == 32 ? 24 : 53;
@@ -142,10 +142,15 @@ static void add_binary(double v, char verb, int precision, int bits, struct buf 
         snprintf(text, sizeof(text), verb == 'X' ? "%A" : "%a", v);
     else
         snprintf(text, sizeof(text), verb == 'X' ? "%.*A" : "%.*a", MIN(precision, 2000), v);
+    p = strpbrk(text, "xX") + 1;
+    if (*p == '2') { /* rounded up to the next power: Go shifts, the C library does not */
+        *p = '1';
+        carried = 1;
+    }
     p = strpbrk(text, "pP");
     buf_add(out, text, p ? (size_t)(p - text) + 1 : strlen(text));
     if (p) {
-        e = (int)strtol(p + 1, NULL, 10);
+        e = (int)strtol(p + 1, NULL, 10) + carried;
         buf_addf(out, "%c%02d", e < 0 ? '-' : '+', abs(e));
     }
 }

@@ -187,6 +187,14 @@ static int index_map(struct value map, struct value key, struct value *ret, stru
     return 0;
 }
 
+/* The type behind a pointer: these functions look through it. */
+static const char *pointed_type_name(struct value v)
+{
+    const char *name = type_name(v, false);
+
+    return name[0] == '*' ? name + 1 : name;
+}
+
 static int index_one(struct value item, struct value at, struct value *ret, struct err **err)
 {
     size_t i = 0;
@@ -209,7 +217,7 @@ static int index_one(struct value item, struct value at, struct value *ret, stru
                                                          .u = (unsigned char)item.s[i] };
         return 0;
     default:
-        return err_set(err, ERRC_TEMPLATE, "can't index item of type %s", type_name(item, false));
+        return err_set(err, ERRC_TEMPLATE, "can't index item of type %s", pointed_type_name(item));
     }
 }
 
@@ -239,7 +247,7 @@ static int fn_len(struct tpl_call *c, struct value *ret, struct err **err)
                        v.flags & VALUE_FROM_ELEMENT ? "len of nil pointer"
                                                     : "reflect: call of reflect.Value.Type on zero Value");
     if (v.kind != VALUE_STRING && v.kind != VALUE_BYTES && v.kind != VALUE_LIST && v.kind != VALUE_MAP)
-        return err_set(err, ERRC_TEMPLATE, "len of type %s", type_name(v, false));
+        return err_set(err, ERRC_TEMPLATE, "len of type %s", pointed_type_name(v));
     *ret = (struct value){ .kind = VALUE_INT, .type = VALUE_TYPE_INT, .i = (int64_t)value_len(v) };
     return 0;
 }

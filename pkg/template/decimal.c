@@ -112,8 +112,8 @@ static int scale(BIGNUM *n, int64_t places, BN_CTX *ctx, struct err **err)
     return 0;
 }
 
-static int add(struct decimal *a, const struct decimal *b, int (*op)(BIGNUM *, const BIGNUM *, const BIGNUM *),
-               struct err **err)
+static int add(struct decimal *a, const struct decimal *b,
+               int (*op)(BIGNUM *, const BIGNUM *, const BIGNUM *), struct err **err)
 {
     CLEANUP(free_ctx) BN_CTX *ctx = new_ctx();
     CLEANUP(free_number) BIGNUM *other = must(BN_dup(b->value));

@@ -84,7 +84,8 @@ static int unescape(struct arena *a, struct str s, enum part part, struct str *r
             i += 2;
             continue;
         }
-        if ((part == PART_HOST || part == PART_ZONE) && (unsigned char)s.p[i] < 0x80 && !stays((unsigned char)s.p[i], part))
+        if ((part == PART_HOST || part == PART_ZONE) && (unsigned char)s.p[i] < 0x80 &&
+            !stays((unsigned char)s.p[i], part))
             return fail_quoted(err, "invalid character ", str_sub(s, i, i + 1), " in host name");
         p[n++] = s.p[i];
     }
@@ -240,7 +241,8 @@ static int read_authority(struct arena *a, struct str s, struct gourl *u, struct
 }
 
 /* The unescaped form, and the written one where escaping it again would differ. */
-static int read_escaped(struct arena *a, struct str s, enum part part, struct str *ret, struct str *ret_raw, struct err **err)
+static int read_escaped(struct arena *a, struct str s, enum part part, struct str *ret, struct str *ret_raw,
+                        struct err **err)
 {
     CLEANUP(buf_done) struct buf again = BUF_INIT(SIZE_MAX / 4);
     int r = unescape(a, s, part, ret, err);

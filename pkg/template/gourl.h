@@ -7,7 +7,7 @@
 
 struct gourl {
     struct str scheme, opaque, host, path, query, fragment; /* unescaped, but for opaque and query */
-    struct str raw_path, raw_fragment;                      /* as written, where that is not the default escaping */
+    struct str raw_path, raw_fragment; /* as written, where that is not the default escaping */
     struct str user, password;
     bool has_user, has_password, force_query, omit_host;
 };

@@ -38,9 +38,10 @@ struct tpl_object_type {
     const char *const
         *unexported; /* names of fields with an error of their own; ends with NULL; may be NULL */
     /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. `verb` is 'v', or 0 for what an action of its own prints
-     * ({{ .Capabilities.KubeVersion }}: there Go can take the address and finds the methods of the pointer). */
+     * ({{ .Capabilities.KubeVersion }}: there Go can take the address and finds the methods of the pointer), or 'n' for
+     * a pointer inside of a container (an address, unless it has a String method). */
     void (*print)(const struct tpl_object *o, char verb, bool sharp_or_plus, struct buf *out);
-    /* What encoding/json would see; NULL: the fields cannot be encoded (an empty object). */
+    /* What encoding/json would see, members in the order of the Go struct (only printed, never looked up); NULL: the fields cannot be encoded (an empty object). */
     struct value (*to_json)(const struct tpl_object *o, struct arena *a);
     /* What an interface {} holds after Go has copied the struct into it; NULL: the same object. */
     struct value (*copied)(const struct tpl_object *o);

@@ -413,12 +413,13 @@ static void print_bytes(struct printer *p, struct value v, uint32_t verb, int de
 
 /* ---- containers and objects ---- */
 
-static void print_object(struct printer *p, struct value v, uint32_t verb)
+static void print_object(struct printer *p, struct value v, uint32_t verb, int depth)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(SIZE_MAX / 4);
     const struct tpl_object *o = v.object;
+    bool nested_pointer = depth > 0 && strcmp(o->type->go_kind, "ptr") == 0;
 
-    o->type->print(o, 'v', p->sharp_v || p->plus_v, &text);
+    o->type->print(o, nested_pointer ? 'n' : 'v', p->sharp_v || p->plus_v, &text);
     if (p->sharp_v)
         buf_addstr(p->out, buf_str(&text));
     else if (!print_text(p, buf_str(&text), verb))
@@ -512,7 +513,7 @@ static void print_value(struct printer *p, struct value v, uint32_t verb, int de
         print_container(p, v, verb, depth);
         break;
     case VALUE_OBJECT:
-        print_object(p, v, verb);
+        print_object(p, v, verb, depth);
         break;
     default:
         break;

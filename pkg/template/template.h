@@ -40,15 +40,16 @@ struct tpl_env {
     void *ctx; /* handed to every function below */
     /* `lookup`: the object, a list object when `name` is empty, or an empty map when there is none. NULL: always an
      * empty map, as `helm template` does. Values live in `a` or are kept by it. */
-    int (*lookup)(void *ctx, struct arena *a, struct str api_version, struct str kind, struct str ns, struct str name,
-                  struct value *ret, struct err **err);
+    int (*lookup)(void *ctx, struct arena *a, struct str api_version, struct str kind, struct str ns,
+                  struct str name, struct value *ret, struct err **err);
     /* `getHostByName`: an address as text in `a`. NULL: "", Helm's behaviour without --enable-dns. */
     int (*resolve)(void *ctx, struct arena *a, struct str host, struct str *ret, struct err **err);
-    struct wall_time (*now)(void *ctx);                /* NULL: clock_wall() */
-    void (*random)(void *ctx, void *p, size_t n);      /* NULL: random_bytes() */
-    void (*warn)(void *ctx, struct str message);       /* what `required` and `fail` say in lint mode; may be NULL */
-    bool lint;   /* `required` and `fail` never fail, `lookup` finds nothing */
-    bool strict; /* a missing key is an error (missingkey=error) */
+    struct wall_time (*now)(void *ctx);           /* NULL: clock_wall() */
+    void (*random)(void *ctx, void *p, size_t n); /* NULL: random_bytes() */
+    void (*warn)(void *ctx,
+                 struct str message); /* what `required` and `fail` say in lint mode; may be NULL */
+    bool lint;                        /* `required` and `fail` never fail, `lookup` finds nothing */
+    bool strict;                      /* a missing key is an error (missingkey=error) */
     /* Budgets of the run; 0: TEMPLATE_*_MAX of base/limits.h. */
     size_t steps_max, output_max, memory_max;
 };
@@ -69,7 +70,8 @@ struct arena *tpl_run_arena(struct tpl_run *r);
 /* Executes one template with `dot` (a map of type VALUE_TYPE_VALUES in Helm) and appends its text, with every literal
  * "<no value>" removed. After a failure `out` is as it was. TEMPLATE with Helm 4's text, whose lines are location, node and
  * message; LIMIT when a budget is spent: the text names the template and the budget. */
-NODISCARD int tpl_render(struct tpl_run *r, struct str name, struct value dot, struct buf *out, struct err **err);
+NODISCARD int tpl_render(struct tpl_run *r, struct str name, struct value dot, struct buf *out,
+                         struct err **err);
 
 size_t tpl_run_steps(const struct tpl_run *r);      /* spent so far */
 size_t tpl_run_peak_bytes(const struct tpl_run *r); /* highest use of the arena */
@@ -91,8 +93,9 @@ static inline struct value tpl_bytes(struct str s)
 
 /* .Capabilities; all strings and the array are borrowed. */
 struct tpl_capabilities {
-    struct str kube_version;            /* "v1.33.4-gke.1245000" */
-    struct str kube_version_normalized; /* "v1.33.4": what {{ .Capabilities.KubeVersion }} prints; may be empty */
+    struct str kube_version; /* "v1.33.4-gke.1245000" */
+    struct str
+        kube_version_normalized; /* "v1.33.4": what {{ .Capabilities.KubeVersion }} prints; may be empty */
     struct str kube_major, kube_minor;
     const struct str *api_versions; /* "apps/v1", "apps/v1/Deployment" */
     size_t n_api_versions;

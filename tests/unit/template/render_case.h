@@ -43,8 +43,11 @@ static inline struct value render_case_values(struct arena *a, struct value v, b
 static inline struct value render_case_chart(struct arena *a)
 {
     static const char *const texts[][2] = {
-        { "APIVersion", "v2" }, { "AppVersion", "1.2.3" }, { "Condition", "" }, { "Description", "" }, { "Home", "" },
-        { "Icon", "" },         { "KubeVersion", "" },     { "Name", "c" },     { "Tags", "" },        { "Type", "" },
+        { "APIVersion", "v2" }, { "AppVersion", "1.2.3" },
+        { "Condition", "" },    { "Description", "" },
+        { "Home", "" },         { "Icon", "" },
+        { "KubeVersion", "" },  { "Name", "c" },
+        { "Tags", "" },         { "Type", "" },
         { "Version", "0.1.0" },
     };
     struct value chart = value_new_map(a), list, maintainer = value_new_map(a), notes = value_new_map(a);
@@ -122,8 +125,8 @@ static inline struct value render_case_context(struct arena *a, const struct ren
     value_setz(top, "Capabilities", render_case_capabilities(a));
     value_setz(top, "Subcharts", value_new_map(a));
     value_setz(top, "Values",
-               tpl_values_from_map(c->values.kind == VALUE_MAP ? render_case_values(a, c->values, c->ints) :
-                                                                 value_new_map(a)));
+               tpl_values_from_map(c->values.kind == VALUE_MAP ? render_case_values(a, c->values, c->ints)
+                                                               : value_new_map(a)));
     return top;
 }
 

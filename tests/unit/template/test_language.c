@@ -2,9 +2,9 @@
 /* Every case of tests/data/template/<file>.test. Expected results are Helm's own: see the head of the first file. */
 #include <stdio.h>
 
-#include "json/json.h"
 #include "lib/check.h"
 #include "template/template.h"
+#include "json/json.h"
 
 #include "unit/template/render_case.h"
 
@@ -27,7 +27,8 @@ static bool next_section(struct str *rest, struct section *ret)
     if (!str_split(rest, '\n', &ret->head) || ret->head.n == 0)
         return false;
     start = end = rest->p;
-    while (rest->p && rest->n > 0 && !str_has_prefix(*rest, STR("=== ")) && !str_has_prefix(*rest, STR("--- "))) {
+    while (rest->p && rest->n > 0 && !str_has_prefix(*rest, STR("=== ")) &&
+           !str_has_prefix(*rest, STR("--- "))) {
         str_split(rest, '\n', &line);
         end = line.p + line.n;
     }
@@ -88,8 +89,9 @@ static bool check_case(const struct language_case *l)
     result = r < 0 ? str_from(err_message(err)) : buf_str(&got);
     if (r < 0 ? l->has_error && str_eq(result, l->error) : l->has_want && str_eq(result, l->want))
         return true;
-    print_error("%s\n--- %s\n" STR_FMT "\n--- got %s\n" STR_FMT "\n\n", str_dup(l->name), l->has_want ? "want" : "error",
-                STR_ARG(l->has_want ? l->want : l->error), r < 0 ? "error" : "text", STR_ARG(result));
+    print_error(STR_FMT "\n--- %s\n" STR_FMT "\n--- got %s\n" STR_FMT "\n\n", STR_ARG(l->name),
+                l->has_want ? "want" : "error", STR_ARG(l->has_want ? l->want : l->error),
+                r < 0 ? "error" : "text", STR_ARG(result));
     return false;
 }
 
@@ -121,11 +123,11 @@ static void run_file(const char *path)
         fail_case("%s: %zu of %zu cases differ from Helm", path, failed, n);
 }
 
-#define LANGUAGE_TEST(name, file)            \
-    static void name(void **state)           \
-    {                                        \
-        UNUSED(state);                       \
-        run_file("template/" file ".test");  \
+#define LANGUAGE_TEST(name, file)           \
+    static void name(void **state)          \
+    {                                       \
+        UNUSED(state);                      \
+        run_file("template/" file ".test"); \
     }
 
 LANGUAGE_TEST(syntax_is_parsed_as_go_parses_it, "syntax")
