@@ -116,7 +116,8 @@ struct value kube_owner_reference(struct arena *a, struct value owner, bool cont
 
 enum kube_verb {
     KUBE_GET,
-    KUBE_LIST, /* all pages; the answer is a list object with items and metadata.resourceVersion of the first page */
+    KUBE_LIST, /* all pages; the answer is a list object with items and metadata.resourceVersion of the first page; items
+                * carry the apiVersion and kind that were asked for */
     KUBE_CREATE,
     KUBE_UPDATE, /* PUT; metadata.resourceVersion in the object guards it */
     KUBE_PATCH,
@@ -150,6 +151,7 @@ struct kube_request {
 
     struct str label_selector, field_selector; /* list */
     int64_t limit;                             /* list: objects a page; 0: KUBE_LIST_PAGE */
+    struct str continue_token;                 /* list: of a page; pagers set it */
     int64_t deadline_ms;                       /* with all repetitions; 0: KUBE_DEADLINE_MS */
     bool no_retry;                             /* one attempt */
 };
@@ -269,8 +271,9 @@ struct kube_reflector_sink {
 struct kube_reflector;
 struct kube_reflector *kube_reflector_new(struct kube *k, const struct kube_reflector_options *o,
                                           const struct kube_reflector_sink *sink) NODISCARD; /* copies both */
-void kube_reflector_run(struct kube_reflector *r);  /* returns after kube_reflector_stop() */
-void kube_reflector_stop(struct kube_reflector *r); /* from any thread; run returns at once */
+void kube_reflector_run(struct kube_reflector *r); /* returns after kube_reflector_stop() */
+/* From any thread; run returns at once, or when the request of a list that is under way has ended. */
+void kube_reflector_stop(struct kube_reflector *r);
 void kube_reflector_free(struct kube_reflector *r); /* after run has returned; may be NULL */
 DEFINE_CLEANUP(struct kube_reflector *, kube_reflector_free)
 struct kube_reflector_figures {
