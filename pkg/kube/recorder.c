@@ -201,6 +201,8 @@ static struct value event_object(struct kube_recorder *r, struct arena *a, const
 static int create(struct kube_recorder *r, struct arena *a, const struct entry *e, struct seen *s,
                   struct err **err)
 {
+    struct kube_request rq = { .verb = KUBE_CREATE, .deadline_ms = WRITE_MS };
+
     free(s->name);
     s->name = xasprintf(STR_FMT ".%llx", STR_ARG(str_sub(e->name, 0, MIN(e->name.n, (size_t)230))),
                         (unsigned long long)e->at.s * 1000000000ULL + (unsigned long long)e->at.ns);
