@@ -20,6 +20,10 @@
 #define YAML_FLOW_DEPTH_MAX 256
 #define YAML_TEXT_MAX (256 * MIB)
 
+/* TOML: names of a key, and arrays and inline tables in each other */
+#define TOML_DEPTH_MAX 1000
+#define TOML_TEXT_MAX (64 * MIB)
+
 /* values trees: print, compare, merge, copy recurse at most so deep */
 #define VALUE_DEPTH_MAX 10000
 

@@ -106,7 +106,7 @@ func indented(v any) (string, error) {
 func answer(f frame) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
+			err = fmt.Errorf("%v", r)
 		}
 	}()
 	var v any

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "json/json.h"
+#include "toml/toml.h"
 #include "yaml/yaml.h"
 
 #define MEMORY_MAX (512 * MIB)
@@ -35,6 +36,12 @@ static int answer(char op, struct str text, struct arena *a, struct buf *out, st
         if (r < 0)
             return r;
         return op == 'p' ? yml_print(v, out, err) : yml_print_pretty(v, out, err);
+    case 't':
+        r = toml_parse(a, text, &v, err);
+        return r < 0 ? r : json_print(v, 0, out, err);
+    case 'u':
+        r = json_parse(a, text, NULL, &v, err);
+        return r < 0 ? r : toml_print(v, out, err);
     default:
         return err_set(err, ERRC_INVALID, "unknown operation '%c'", op);
     }
