@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "registry/registry.h"
+#include "registry/registry_int.h"
+
+static void wake_owner(const struct controller_event *e, const char *kind, struct controller_wake *out)
+{
+    for (struct value_iter it = value_iter(value_path(e->object, "metadata.ownerReferences")); value_next(&it);)
+        if (str_eq(value_str(value_getz(it.v, "kind")), str_from(kind)))
+            controller_wake_add(out, (struct controller_key){ STR_NONE, value_str(value_getz(it.v, "name")) });
+}
+
+/* A Repository wakes its RepoGroup. */
+static void map_repository(void *ctx, const struct controller_event *e, struct controller_wake *out)
+{
+    UNUSED(ctx);
+    wake_owner(e, "RepoGroup", out);
+}
+
+/* A Chart that was deleted by hand comes back; other changes of Charts are theirs. */
+static void map_chart(void *ctx, const struct controller_event *e, struct controller_wake *out)
+{
+    UNUSED(ctx);
+    if (e->type == KUBE_DELETED)
+        wake_owner(e, "Repository", out);
+}
+
+struct registry_manager *registry_manager_new(const struct registry_manager_options *o)
+{
+    struct registry_manager *m = xcalloc(1, sizeof(*m));
+    struct controller_watch *w = m->watches;
+
+    m->kube = kube_ref(o->kube);
+    m->recorder = o->recorder;
+    m->http = o->http;
+    m->db = o->db;
+    m->ns = str_dup(o->ns);
+    m->temp_dir = o->temp_dir;
+    m->refuse_nets = o->refuse_nets;
+    w[0] = (struct controller_watch){ .name = "repositories", .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("Repository"), .ignore_status = true };
+    w[1] = (struct controller_watch){ .name = "repository-charts", .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("Chart"), .metadata_only = true, .ignore_status = true,
+                                      .map = map_chart };
+    w[2] = (struct controller_watch){ .name = "repogroups", .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("RepoGroup"), .ignore_status = true };
+    w[3] = (struct controller_watch){ .name = "group-repositories", .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("Repository"), .metadata_only = true, .map = map_repository };
+    m->kinds[0] = (struct controller_kind){ "Repository", repository_reconcile, m, &w[0], 2 };
+    m->kinds[1] = (struct controller_kind){ "RepoGroup", repogroup_reconcile, m, &w[2], 2 };
+    return m;
+}
+
+void registry_manager_free(struct registry_manager *m)
+{
+    if (!m)
+        return;
+    kube_unref(m->kube);
+    free(m->ns);
+    free(m);
+}
+
+const struct controller_kind *registry_manager_kinds(struct registry_manager *m, size_t *ret_n)
+{
+    *ret_n = ARRAY_SIZE(m->kinds);
+    return m->kinds;
+}
+
+struct registry_db *registry_manager_db(struct registry_manager *m)
+{
+    return m->db;
+}
+
+int registry_find_by_url(struct registry_manager *m, struct arena *a, struct str url, struct str *ret, struct err **err)
+{
+    struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Repository", STR_NONE, STR_NONE);
+    struct str alias = str_has_prefix(url, STR("@"))        ? str_sub(url, 1, url.n)
+                       : str_has_prefix(url, STR("alias:")) ? str_sub(url, 6, url.n)
+                                                            : STR("");
+    struct str wanted = registry_normalize_url(a, url);
+    struct value list;
+    int r = kube_list(m->kube, a, &ref, STR_NONE, &list, err);
+
+    if (r < 0)
+        return err_wrap(err, r, "Repositories");
+    *ret = STR("");
+    for (struct value_iter it = value_iter(value_getz(list, "items")); value_next(&it) && ret->n == 0;) {
+        struct str have = registry_normalize_url(a, value_str(value_path(it.v, "spec.url")));
+
+        if (alias.n ? str_eq(alias, kube_name(it.v)) : str_eq(have, wanted))
+            *ret = kube_name(it.v);
+    }
+    return 0;
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/limits.h"
+#include "content/content.h"
+#include "json/json.h"
+#include "registry/registry.h"
+#include "registry/registry_int.h"
+
+#define INTERVAL_DEFAULT_MS ((int64_t)10 * 60 * 1000)
+#define INTERVAL_MIN_MS 1000
+#define LABEL_UNMANAGED "pintle.dev/unmanaged"
+#define ANNOTATION_RECONCILE "pintle.dev/reconcile-at"
+
+struct repository {
+    struct arena *arena;
+    struct value object, spec;
+    struct str name; /* of the object: how everything else names it */
+    struct str handled; /* the reconcile-at annotation */
+    struct registry_source source;
+    struct registry_auth auth;
+    struct registry_figures figures;
+    struct str index_digest;
+    int64_t interval_ms;
+};
+
+int64_t registry_duration_ms(struct value v, int64_t otherwise)
+{
+    int64_t n = value_int(v, -1), ns;
+
+    if (value_is_string(v) && clock_parse_duration(value_str(v), &ns) && ns > 0)
+        return MAX(ns / 1000000, (int64_t)1);
+    if (n <= 0)
+        return otherwise;
+    return n < 1000000 ? n * 1000 : n / 1000000;
+}
+
+/* ---- observe ------------------------------------------------------------------------------------------------------- */
+
+/* 1; 0 when it is gone or going. */
+static int read_object(struct registry_manager *m, struct arena *a, struct str name, struct value *ret, struct err **err)
+{
+    struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Repository", STR_NONE, name);
+    int r = kube_get(m->kube, a, &ref, ret, err);
+
+    if (r != -ERRC_NOT_FOUND)
+        return r < 0 ? r : !kube_is_deleting(*ret);
+    if (err)
+        err_free(TAKE(*err));
+    return 0;
+}
+
+static int read_source(struct registry_manager *m, struct arena *a, struct value object, struct registry_source *ret,
+                       struct registry_auth *auth, struct err **err)
+{
+    struct value spec = value_getz(object, "spec");
+    struct str secret_name = value_str(value_getz(spec, "authSecret"));
+    struct kube_ref ref = KUBE_REF("v1", "Secret", str_from(m->ns), secret_name);
+    struct value secret;
+    int r = 0;
+
+    *ret = (struct registry_source){
+        .http = m->http,
+        .name = kube_name(object),
+        .url = value_str(value_getz(spec, "url")),
+        .refuse_nets = m->refuse_nets,
+        .deadline_ms = registry_duration_ms(value_getz(spec, "timeout"), 0),
+    };
+    if (secret_name.n == 0)
+        return 0;
+    r = kube_get(m->kube, a, &ref, &secret, err);
+    if (r == 0)
+        r = registry_auth_from_secret(a, secret, auth, err);
+    if (r < 0)
+        return err_wrap(err, r, "spec.authSecret: Secret %s/%.*s", m->ns, STR_ARG(secret_name));
+    ret->auth = auth;
+    return 0;
+}
+
+int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository, struct registry_source *ret,
+                         struct registry_auth *ret_auth, struct err **err)
+{
+    struct value object;
+    int r = read_object(m, a, repository, &object, err);
+
+    if (r == 0)
+        return err_set(err, ERRC_NOT_FOUND, "there is no Repository %.*s", STR_ARG(repository));
+    return r < 0 ? r : read_source(m, a, object, ret, ret_auth, err);
+}
+
+/* ---- the index ------------------------------------------------------------------------------------------------------- */
+
+/* Downloads when the server has something new; *ret_changed tells whether the database has other rows now. */
+static int sync_index(struct registry_manager *m, struct repository *p, bool *ret_changed, struct err **err)
+{
+    CLEANUP(free_ptr) char *path = xasprintf("%s/index-%08x.yaml", m->temp_dir, arc4random());
+    struct registry_fetched known;
+    struct str etag = STR(""), modified = STR("");
+    bool found;
+    int r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
+
+    *ret_changed = false;
+    if (r < 0)
+        return r;
+    if (found) {
+        p->figures = known.figures;
+        p->index_digest = known.digest;
+    }
+    r = registry_fetch_index(&p->source, p->arena, found ? &known : NULL, path, &etag, &modified, err);
+    if (r == 1) {
+        r = registry_index_load(m->db, p->name, p->source.url, path, &p->figures, err);
+        if (r == 0)
+            r = registry_fetched_set(m->db, p->name, etag, modified, err);
+        if (r == 0)
+            r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
+        *ret_changed = r == 0 && !str_eq(p->index_digest, known.digest);
+        p->index_digest = known.digest;
+    }
+    unlink(path);
+    return r;
+}
+
+/* ---- index ConfigMaps ---------------------------------------------------------------------------------------------- */
+
+static void set_identity(struct content_set *set, struct arena *a, struct str repository, struct str chart)
+{
+    set->labels = value_new_map(a);
+    set->annotations = value_new_map(a);
+    value_setz(set->labels, "pintle.dev/type", VALUE_STR("index"));
+    value_setz(set->labels, "pintle.dev/repo", value_from_str(content_label(a, repository)));
+    value_setz(set->labels, "pintle.dev/chart", value_from_str(content_label(a, chart)));
+    value_setz(set->annotations, "pintle.dev/repository", value_from_str(repository));
+    value_setz(set->annotations, "pintle.dev/chart", value_from_str(chart));
+}
+
+static int write_index(struct registry_manager *m, struct repository *p, struct str chart, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
+    CLEANUP(buf_done) struct buf text = BUF_INIT(INDEX_TEXT_MAX);
+    struct content_file file = { .path = STR("versions"), .key = STR("versions") };
+    struct content_set set = { .ns = str_from(m->ns),
+                               .name = content_name(a, "index", p->name, chart, STR("")),
+                               .owner = kube_owner_reference(a, p->object, true, false) };
+    struct registry_version *versions;
+    struct value_list list = VALUE_LIST_INIT(a);
+    size_t n;
+    int r = registry_versions(m->db, p->name, chart, a, &versions, &n, err);
+
+    if (r < 0)
+        return r;
+    if (n == 0)
+        return content_delete(m->kube, a, set.ns, set.name, err);
+    for (size_t i = 0; i < n; i++)
+        value_list_add(&list, versions[i].entry);
+    r = json_print(value_list_done(&list), 0, &text, err);
+    if (r < 0)
+        return r;
+    file.data = buf_str(&text);
+    set_identity(&set, a, p->name, chart);
+    r = content_write(m->kube, a, &set, &file, 1, NULL, err);
+    return r < 0 ? err_wrap(err, r, "index of chart %.*s", STR_ARG(chart)) : 0;
+}
+
+/* The charts whose index is kept: those of spec.charts, or all of the repository's when it names none. */
+static int wanted_charts(struct registry_manager *m, struct repository *p, struct str **ret, size_t *ret_n,
+                         struct err **err)
+{
+    struct value charts = value_getz(p->spec, "charts");
+
+    if (value_len(charts) == 0)
+        return registry_charts(m->db, p->name, p->arena, ret, ret_n, err);
+    *ret = ARENA_ARRAY(p->arena, struct str, value_len(charts));
+    *ret_n = value_len(charts);
+    for (struct value_iter it = value_iter(charts); value_next(&it);)
+        (*ret)[it.i] = value_str(value_getz(it.v, "name"));
+    return 0;
+}
+
+static bool is_one_of(const struct str *names, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(names[i], name))
+            return true;
+    return false;
+}
+
+/* Indexes of charts that nobody wants any more. */
+static int delete_stale_indexes(struct registry_manager *m, struct repository *p, const struct str *wanted, size_t n,
+                                struct err **err)
+{
+    struct kube_request rq = {
+        .verb = KUBE_LIST,
+        .ref = KUBE_REF("v1", "ConfigMap", str_from(m->ns), STR_NONE),
+        .metadata_only = true,
+        .label_selector = arena_printf(p->arena, "pintle.dev/type=index,pintle.dev/part=1,pintle.dev/repo=%.*s",
+                                       STR_ARG(content_label(p->arena, p->name))),
+    };
+    struct value list;
+    int r = kube_do(m->kube, p->arena, &rq, &list, err);
+
+    for (struct value_iter it = value_iter(value_getz(list, "items")); r == 0 && value_next(&it);)
+        if (str_eq(kube_annotation(it.v, STR("pintle.dev/repository")), p->name) &&
+            !is_one_of(wanted, n, kube_annotation(it.v, STR("pintle.dev/chart"))))
+            r = content_delete(m->kube, p->arena, str_from(m->ns), kube_name(it.v), err);
+    return r;
+}
+
+static int write_indexes(struct registry_manager *m, struct repository *p, struct err **err)
+{
+    struct str *names;
+    size_t n;
+    int r = wanted_charts(m, p, &names, &n, err);
+
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = write_index(m, p, names[i], err);
+    return r < 0 ? r : delete_stale_indexes(m, p, names, n, err);
+}
+
+/* ---- Chart objects --------------------------------------------------------------------------------------------------- */
+
+static struct str chart_object_name(struct arena *a, struct str chart, struct str repository)
+{
+    return arena_printf(a, "%.*s-%.*s", STR_ARG(chart), STR_ARG(repository));
+}
+
+static struct value chart_object(struct repository *p, struct value item)
+{
+    struct arena *a = p->arena;
+    struct str chart = value_str(value_getz(item, "name")), group = kube_label(p->object, STR("repoGroup"));
+    struct value o = value_new_map(a), spec = value_new_map(a), labels = value_new_map(a);
+    struct value_list owners = VALUE_LIST_INIT(a);
+
+    value_list_add(&owners, kube_owner_reference(a, p->object, true, false));
+    value_setz(labels, "pintle.dev/chart", value_from_str(content_label(a, chart)));
+    value_setz(labels, "pintle.dev/repo", value_from_str(content_label(a, p->name)));
+    if (group.n > 0) {
+        value_setz(labels, "pintle.dev/repoGroup", value_from_str(group));
+        value_setz(labels, "repoGroup", value_from_str(group));
+    }
+    value_setz(spec, "name", value_from_str(chart));
+    value_setz(spec, "repository", value_from_str(p->name));
+    value_setz(spec, "createDeps", value_from_bool(true));
+    if (value_len(value_getz(item, "versions")) > 0)
+        value_setz(spec, "versions", value_getz(item, "versions"));
+    value_setz(o, "apiVersion", VALUE_STR(REGISTRY_API_VERSION));
+    value_setz(o, "kind", VALUE_STR("Chart"));
+    value_set_path(o, "metadata.name", value_from_str(chart_object_name(a, chart, p->name)));
+    value_set_path(o, "metadata.labels", labels);
+    value_set_path(o, "metadata.ownerReferences", value_list_done(&owners));
+    value_setz(o, "spec", spec);
+    return o;
+}
+
+static bool is_ours(const struct repository *p, struct value object)
+{
+    for (struct value_iter it = value_iter(value_path(object, "metadata.ownerReferences")); value_next(&it);)
+        if (str_eq(value_str(value_getz(it.v, "uid")), kube_uid(p->object)))
+            return true;
+    return false;
+}
+
+static struct value find_by_name(struct value items, struct str name)
+{
+    for (struct value_iter it = value_iter(items); value_next(&it);)
+        if (str_eq(kube_name(it.v), name))
+            return it.v;
+    return VALUE_NONE;
+}
+
+static bool same_spec(struct value live, struct value wanted)
+{
+    for (struct value_iter it = value_iter(value_getz(wanted, "spec")); value_next(&it);)
+        if (!value_equal(value_get(value_getz(live, "spec"), it.key), it.v))
+            return false;
+    return value_len(value_path(wanted, "spec.versions")) > 0 || value_len(value_path(live, "spec.versions")) == 0;
+}
+
+static int apply_charts(struct registry_manager *m, struct repository *p, struct value live, struct err **err)
+{
+    for (struct value_iter it = value_iter(value_getz(p->spec, "charts")); value_next(&it);) {
+        struct value wanted = chart_object(p, it.v), have = find_by_name(live, kube_name(wanted));
+        int r = 0;
+
+        if (value_is_map(have) && !is_ours(p, have))
+            return err_set(err, ERRC_EXISTS,
+                           "spec.charts[%zu]: Chart %.*s exists and does not belong to this Repository", it.i,
+                           STR_ARG(kube_name(have)));
+        if (!value_is_map(have) || !same_spec(have, wanted))
+            r = kube_apply(m->kube, p->arena, wanted, STR(REGISTRY_FIELD_MANAGER), true, NULL, err);
+        if (r < 0)
+            return err_wrap(err, r, "Chart %.*s", STR_ARG(kube_name(wanted)));
+    }
+    return 0;
+}
+
+static bool is_listed(const struct repository *p, struct str object_name)
+{
+    for (struct value_iter it = value_iter(value_getz(p->spec, "charts")); value_next(&it);)
+        if (str_eq(chart_object_name(p->arena, value_str(value_getz(it.v, "name")), p->name), object_name))
+            return true;
+    return false;
+}
+
+static int write_charts(struct registry_manager *m, struct repository *p, struct err **err)
+{
+    struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Chart", STR_NONE, STR_NONE);
+    struct value list, items;
+    int r = kube_list(m->kube, p->arena, &ref, STR_NONE, &list, err);
+
+    if (r < 0)
+        return err_wrap(err, r, "Charts");
+    items = value_getz(list, "items");
+    r = apply_charts(m, p, items, err);
+    for (struct value_iter it = value_iter(items); r == 0 && value_next(&it);) {
+        ref.name = kube_name(it.v);
+        if (is_ours(p, it.v) && !is_listed(p, ref.name) && !kube_is_deleting(it.v) &&
+            kube_label(it.v, STR(LABEL_UNMANAGED)).n == 0)
+            r = kube_delete(m->kube, &ref, kube_uid(it.v), err);
+    }
+    return r;
+}
+
+/* ---- report ------------------------------------------------------------------------------------------------------------ */
+
+static struct value set_condition(struct arena *a, struct value object, struct value list, const char *type,
+                                  const char *status, const struct registry_verdict *v)
+{
+    struct kube_condition c = { .type = str_from(type),
+                                .status = status,
+                                .reason = str_from(v->reason),
+                                .message = v->message,
+                                .observed_generation = kube_generation(object) };
+
+    return kube_condition_set(a, list, &c, NULL);
+}
+
+int registry_report(struct registry_manager *m, struct arena *a, struct value object, struct value status,
+                    const struct registry_verdict *v, struct err **err)
+{
+    struct kube_ref ref = kube_ref_of(object);
+    struct value old = value_getz(object, "status"), list = value_getz(old, "conditions"), all, patch = value_new_map(a);
+    struct value before = kube_condition_find(old, STR("Ready"));
+    bool good = str_eq(str_from(v->status), STR("True"));
+    int r;
+
+    list = set_condition(a, object, list, "Ready", v->status, v);
+    list = v->reconciling ? set_condition(a, object, list, "Reconciling", "True", v)
+                          : kube_condition_unset(a, list, STR("Reconciling"), NULL);
+    list = v->stalled ? set_condition(a, object, list, "Stalled", "True", v)
+                      : kube_condition_unset(a, list, STR("Stalled"), NULL);
+    list = set_condition(a, object, list, "synced", good ? "True" : "False", v);
+    all = value_is_map(old) ? value_copy_maps(a, old) : value_new_map(a);
+    for (struct value_iter it = value_iter(status); value_next(&it);)
+        value_set(all, it.key, it.v);
+    value_setz(all, "observedGeneration", value_from_int(kube_generation(object)));
+    value_setz(all, "conditions", list);
+    if (value_equal(old, all))
+        return 0;
+    value_setz(patch, "status", all);
+    r = kube_patch_status(m->kube, a, &ref, patch, NULL, err);
+    if (r < 0)
+        return err_wrap(err, r, "status");
+    if (!v->reconciling && !str_eq(value_str(value_getz(before, "message")), v->message))
+        kube_event(m->recorder, object, good ? KUBE_EVENT_NORMAL : KUBE_EVENT_WARNING, v->reason, "%.*s",
+                   STR_ARG(v->message));
+    return 0;
+}
+
+static const char *failure_reason(int r, const struct err *cause)
+{
+    switch ((enum errc) - r) {
+    case ERRC_NOT_FOUND:
+        return err_http_status(cause) ? "IndexNotFound" : "SecretNotFound";
+    case ERRC_UNAUTHORIZED:
+    case ERRC_FORBIDDEN:
+        return "AccessDenied";
+    case ERRC_PARSE:
+    case ERRC_INVALID:
+        return "IndexInvalid";
+    case ERRC_LIMIT:
+        return "IndexTooLarge";
+    case ERRC_EXISTS:
+        return "ChartConflict";
+    case ERRC_TIMEOUT:
+        return "Timeout";
+    default:
+        return "Unavailable";
+    }
+}
+
+static int report_success(struct registry_manager *m, struct repository *p, bool fetched, struct err **err)
+{
+    CLEANUP(buf_done) struct buf now = BUF_INIT(64);
+    struct value status = value_new_map(p->arena), old = value_getz(p->object, "status");
+    size_t listed = value_len(value_getz(p->spec, "charts"));
+    struct registry_verdict v = { .status = "True", .reason = "Synced" };
+
+    v.message = arena_printf(p->arena, "%lld charts, %lld versions in the index", (long long)p->figures.charts,
+                             (long long)p->figures.versions);
+    if (p->figures.skipped > 0)
+        v.message = arena_printf(p->arena, "%.*s; %lld invalid entries left out", STR_ARG(v.message),
+                                 (long long)p->figures.skipped);
+    clock_format_rfc3339(clock_wall(), &now);
+    value_setz(status, "synced", value_from_bool(true));
+    value_setz(status, "charts", value_from_int((int64_t)(listed ? listed : (size_t)p->figures.charts)));
+    value_setz(status, "entries", value_from_int(p->figures.charts));
+    value_setz(status, "versions", value_from_int(p->figures.versions));
+    value_setz(status, "skipped", value_from_int(p->figures.skipped));
+    value_setz(status, "indexDigest", value_from_str(p->index_digest));
+    if (p->handled.n > 0)
+        value_setz(status, "lastHandledReconcileAt", value_from_str(p->handled));
+    if (fetched || value_is_null(value_getz(old, "lastSyncTime")))
+        value_setz(status, "lastSyncTime", value_from_str(arena_dup(p->arena, buf_str(&now))));
+    return registry_report(m, p->arena, p->object, status, &v, err);
+}
+
+static int report_failure(struct registry_manager *m, struct repository *p, int r, const struct err *cause)
+{
+    struct value status = value_new_map(p->arena);
+    struct registry_verdict v = { .status = "False",
+                                  .reason = failure_reason(r, cause),
+                                  .message = str_from(err_message(cause)),
+                                  .stalled = !errc_retryable((enum errc) - r) };
+
+    value_setz(status, "synced", value_from_bool(false));
+    return registry_report(m, p->arena, p->object, status, &v, NULL);
+}
+
+/* ---- the reconcile ----------------------------------------------------------------------------------------------------- */
+
+/* Index ConfigMaps are looked at when the index, the spec or the wish of the user changed; not at each poll. */
+static bool needs_writing(const struct repository *p, bool changed)
+{
+    struct value status = value_getz(p->object, "status");
+
+    return changed || !kube_condition_is(p->object, STR("Ready"), "True") ||
+           value_int(value_getz(status, "observedGeneration"), 0) != kube_generation(p->object) ||
+           !str_eq(value_str(value_getz(status, "indexDigest")), p->index_digest) ||
+           !str_eq(value_str(value_getz(status, "lastHandledReconcileAt")), p->handled);
+}
+
+static int sync_all(struct registry_manager *m, struct repository *p, bool *ret_changed, struct err **err)
+{
+    int r = read_source(m, p->arena, p->object, &p->source, &p->auth, err);
+
+    if (r == 0)
+        r = sync_index(m, p, ret_changed, err);
+    if (r < 0 || !needs_writing(p, *ret_changed))
+        return r;
+    r = write_indexes(m, p, err);
+    return r < 0 ? r : write_charts(m, p, err);
+}
+
+int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+{
+    struct registry_manager *m = ctx;
+    struct repository p = { .arena = call->arena, .name = call->key.name };
+    CLEANUP(err_free) struct err *cause = NULL;
+    bool changed = false;
+    int r = read_object(m, call->arena, p.name, &p.object, err);
+
+    if (r < 0)
+        return r;
+    if (r == 0)
+        return registry_forget(m->db, p.name, err);
+    p.spec = value_getz(p.object, "spec");
+    p.handled = kube_annotation(p.object, STR(ANNOTATION_RECONCILE));
+    if (value_bool(value_getz(p.spec, "suspend")))
+        return 0;
+    p.interval_ms = registry_duration_ms(value_path(p.spec, "sync.interval"), INTERVAL_DEFAULT_MS);
+    r = sync_all(m, &p, &changed, &cause);
+    if (r < 0) {
+        IGNORE_ERROR(report_failure(m, &p, r, cause));
+        ret->requeue_after_ms = MIN(MAX(p.interval_ms, (int64_t)INTERVAL_MIN_MS),
+                                    (int64_t)1000 << MIN(call->failures, 9U));
+        *err = TAKE(cause);
+        return r;
+    }
+    if (!value_is_null(value_path(p.spec, "sync.enabled")) && !value_bool(value_path(p.spec, "sync.enabled")))
+        return report_success(m, &p, changed, err);
+    ret->requeue_after_ms = MAX(p.interval_ms, (int64_t)INTERVAL_MIN_MS);
+    return report_success(m, &p, changed, err);
+}
