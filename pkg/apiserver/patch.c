@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch.h"
 
-#include "apiserver/patch_int.h"
+#include "apiserver/gotext.h"
 #include "base/limits.h"
 #include "json/json.h"
 
@@ -37,13 +37,6 @@ static int fail(struct err **err, int status, const char *message)
     return r;
 }
 
-static const char *json_kind(struct value v)
-{
-    static const char *const names[] = { "null",   "bool",   "number", "number", "number",
-                                         "string", "string", "array",  "object", "object" };
-    return names[v.kind];
-}
-
 int api_patch_fail_type(struct value patch, const char *what, struct err **err)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(KIB);
@@ -51,7 +44,7 @@ int api_patch_fail_type(struct value patch, const char *what, struct err **err)
     if (value_is_null(patch))
         return fail(err, 400, "Invalid JSON Patch");
     buf_addf(&b, "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}", what,
-             json_kind(patch));
+             api_go_json_kind(patch));
     return fail(err, 400, buf_z(&b));
 }
 
@@ -299,7 +292,7 @@ static int check_operations(struct value ops, struct err **err)
         buf_addf(
             &b,
             "error decoding patch: json: cannot unmarshal %s into Go value of type []handlers.jsonPatchOp",
-            json_kind(ops));
+            api_go_json_kind(ops));
     for (size_t i = 0; b.n == 0 && i < value_len(ops); i++) {
         const struct value op = value_at(ops, i);
 
@@ -307,7 +300,7 @@ static int check_operations(struct value ops, struct err **err)
             buf_addf(
                 &b,
                 "error decoding patch: json: cannot unmarshal %s into Go value of type handlers.jsonPatchOp",
-                json_kind(op));
+                api_go_json_kind(op));
         for (size_t j = 0; b.n == 0 && j < ARRAY_SIZE(texts); j++) {
             const struct value v = value_get(op, str_from(texts[j]));
 
@@ -316,7 +309,7 @@ static int check_operations(struct value ops, struct err **err)
                          "error decoding patch: json: cannot unmarshal %s into Go struct field "
                          "jsonPatchOp.%s of type "
                          "string",
-                         json_kind(v), texts[j]);
+                         api_go_json_kind(v), texts[j]);
         }
     }
     return b.n > 0 ? fail(err, 400, buf_z(&b)) : 0;

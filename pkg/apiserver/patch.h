@@ -18,3 +18,6 @@ NODISCARD int api_patch_merge(struct arena *a, struct value doc, struct value pa
  * $setElementOrder, $deleteFromPrimitiveList). */
 NODISCARD int api_patch_strategic(struct arena *a, struct api_ref type, struct value doc, struct value patch,
                                   struct value *ret, struct err **err);
+
+/* 400 for a body that is no object: `<what>json: cannot unmarshal array into Go value of type map[string]interface {}`. */
+int api_patch_fail_type(struct value patch, const char *what, struct err **err);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apiserver/gotext.h"
 #include "apiserver/patch.h"
-#include "apiserver/patch_int.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "json/json.h"
@@ -41,40 +41,11 @@ static int fail(struct smp *s, int status, const char *fmt, ...)
     return r;
 }
 
-/* fmt's %v */
-static void go_print(struct value v, struct buf *out)
-{
-    bool first = true;
-
-    switch ((enum value_kind)v.kind) {
-    case VALUE_NULL:
-        buf_adds(out, "<nil>");
-        break;
-    case VALUE_STRING:
-        buf_addstr(out, value_str(v));
-        break;
-    case VALUE_LIST:
-    case VALUE_MAP:
-        buf_adds(out, v.kind == VALUE_MAP ? "map[" : "[");
-        for (struct value_iter it = value_iter(v); value_next(&it); first = false) {
-            buf_adds(out, first ? "" : " ");
-            if (v.kind == VALUE_MAP)
-                buf_addf(out, STR_FMT ":", STR_ARG(it.key));
-            go_print(it.v, out);
-        }
-        buf_addc(out, ']');
-        break;
-    default:
-        IGNORE_ERROR(json_print(v, 0, out, NULL));
-        break;
-    }
-}
-
 static int fail_no_key(struct smp *s, struct value item, struct str key)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
 
-    go_print(item, &b);
+    api_go_print(item, &b);
     return fail(s, 500, "map: %s does not contain declared merge key: " STR_FMT, buf_z(&b), STR_ARG(key));
 }
 
@@ -83,17 +54,17 @@ static int fail_patch_type(struct smp *s, struct value directive, struct value m
     CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
 
     if (value_is_string(directive)) {
-        go_print(directive, &b);
+        api_go_print(directive, &b);
     } else {
         buf_addf(&b, "%%!s(%s=",
                  directive.kind == VALUE_INT    ? "int64"
                  : directive.kind == VALUE_BOOL ? "bool"
                                                 : "unknown");
-        go_print(directive, &b);
+        api_go_print(directive, &b);
         buf_addc(&b, ')');
     }
     buf_adds(&b, " in map: ");
-    go_print(map, &b);
+    api_go_print(map, &b);
     return fail(s, 500, "unknown patch type: %s", buf_z(&b));
 }
 
@@ -114,7 +85,7 @@ static int item_key(struct smp *s, struct value item, struct str merge_key, stru
         v = value_get(item, merge_key);
     }
     buf_addc(&b, (char)('a' + v.kind));
-    go_print(v, &b);
+    api_go_print(v, &b);
     *ret = arena_dup(s->a, buf_str(&b));
     return 0;
 }
@@ -222,9 +193,9 @@ static int check_same_kind(struct smp *s, struct value a, struct value b, bool *
             if (kind >= 0 && k != kind) {
                 CLEANUP(buf_done) struct buf text = BUF_INIT(64 * KIB);
 
-                go_print(a, &text);
+                api_go_print(a, &text);
                 buf_addc(&text, ' ');
-                go_print(b, &text);
+                api_go_print(b, &text);
                 return fail(s, 500, "list element types are not identical: [%s]", buf_z(&text));
             }
             kind = k;
@@ -450,9 +421,9 @@ static int check_order(struct smp *s, struct value patch, struct value order, st
     if (i >= value_len(patch))
         return 0;
     buf_adds(&b, "The order in patch list:\n");
-    go_print(patch, &b);
+    api_go_print(patch, &b);
     buf_adds(&b, "\n doesn't match $setElementOrder list:\n");
-    go_print(order, &b);
+    api_go_print(order, &b);
     return fail(s, 500, "%s\n", buf_z(&b));
 }
 

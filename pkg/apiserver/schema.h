@@ -33,6 +33,9 @@ NODISCARD int api_schema_decode_type(struct arena *a, struct api_ref type, struc
                                      struct str kind, struct value in, struct value *ret,
                                      struct api_notes *strict, struct err **err);
 
+/* What Go's encoder prints of an empty built-in object: its required parts. */
+struct value api_schema_zero(struct arena *a, struct api_ref type);
+
 /* ---- CRDs ---- */
 
 struct api_schema;

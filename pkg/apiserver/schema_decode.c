@@ -349,6 +349,9 @@ static bool omitted(struct api_ref t, const struct api_field *f, struct value v)
         return false;
     if (api_ref_kind(t) == API_TYPE_INT_OR_STRING || api_ref_kind(t) == API_TYPE_QUANTITY)
         return false;
+    /* an empty list here is the order to forget all owners: apply_update() must see it */
+    if (value_is_list(v) && str_eq(str_from(api_types_text(&api_kind_types, f->name)), STR("managedFields")))
+        return false;
     return is_empty(v);
 }
 
@@ -522,6 +525,13 @@ static int decode(struct decoder *d, struct api_ref t, struct value in, const st
     default:
         return decode_scalar(d, t, in, at, ret);
     }
+}
+
+struct value api_schema_zero(struct arena *a, struct api_ref type)
+{
+    struct decoder d = { .a = a };
+
+    return zero(&d, type);
 }
 
 int api_schema_decode_type(struct arena *a, struct api_ref type, struct str version, struct str kind,
