@@ -28,7 +28,8 @@ void api_schema_strict_message(const struct api_notes *strict, struct buf *out);
  * DeploymentSpec.spec.replicas of type int32`). `strict` may be NULL. */
 NODISCARD int api_schema_decode(struct arena *a, const struct api_kind *k, struct value in, struct value *ret,
                                 struct api_notes *strict, struct err **err);
-/* The same for a type (DeleteOptions, Scale, ...); `who` is `Scale in version "v1" cannot be handled as a Scale`'s kind. */
+/* The same for a type (DeleteOptions, Scale, ...). With an empty version the error is Go's words alone (what the causes
+ * of a patch whose result does not fit are made of). */
 NODISCARD int api_schema_decode_type(struct arena *a, struct api_ref type, struct str version,
                                      struct str kind, struct value in, struct value *ret,
                                      struct api_notes *strict, struct err **err);
@@ -40,7 +41,7 @@ struct value api_schema_zero(struct arena *a, struct api_ref type);
 
 struct api_schema;
 /* Compiles spec.versions[].schema.openAPIV3Schema of a CRD that api_schema_check_crd() accepted; a null schema keeps
- * everything. `group`, `version` and `kind` are copied. INVALID when it is not structural. */
+ * everything. LIMIT when it is too large, INVALID when it is not structural. */
 NODISCARD int api_schema_new(struct value openapi, struct api_schema **ret, struct err **err);
 struct api_schema *api_schema_ref(struct api_schema *s);
 struct api_schema *api_schema_unref(struct api_schema *s); /* s may be NULL; returns NULL */

@@ -543,8 +543,10 @@ int api_schema_decode_type(struct arena *a, struct api_ref type, struct str vers
     r = decode(&d, type, in, NULL, ret);
     if (r >= 0)
         return r;
-    r = err_set(err, ERRC_PARSE, STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": %s",
-                STR_ARG(kind), STR_ARG(version), STR_ARG(kind), err_message(d.err));
+    r = version.n == 0 ? err_set(err, ERRC_PARSE, "%s", err_message(d.err))
+                       : err_set(err, ERRC_PARSE,
+                                 STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": %s",
+                                 STR_ARG(kind), STR_ARG(version), STR_ARG(kind), err_message(d.err));
     err_free(d.err);
     if (err)
         err_set_http(*err, 400, STR("BadRequest"), 0);

@@ -42,6 +42,7 @@ class Case:
         self.name, self.path, self.type, self.has_status, self.schema = name, path, type_id, has_status, schema
         self.live = None
         self.url = path + "/x"
+        send("PATCH", self.url, {"metadata": {"finalizers": None}}, "application/merge-patch+json")
         send("DELETE", self.url + "?gracePeriodSeconds=0")
 
     def record(self, op, manager, sent, code, got, subresource="", force=False):
@@ -102,10 +103,10 @@ def cm(data=None, **meta):
     return o
 
 
-def deploy(spec=None, pod=None, containers=None, labels=None, **meta):
+def deploy(spec=None, pod=None, containers=None, pod_labels=None, **meta):
     o = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x", **meta}}
     o["spec"] = {"selector": {"matchLabels": {"a": "b"}}, **(spec or {})}
-    o["spec"]["template"] = {"metadata": {"labels": labels or {"a": "b"}}, "spec": {**(pod or {})}}
+    o["spec"]["template"] = {"metadata": {"labels": pod_labels or {"a": "b"}}, "spec": {**(pod or {})}}
     o["spec"]["template"]["spec"]["containers"] = containers or [{"name": "c", "image": "i"}]
     return o
 
@@ -196,9 +197,9 @@ def configmaps():
 
 def deployments():
     c = Case("deployment by create, patch, apply", *DEPLOY)
-    c.create("one", deploy({"replicas": 2}, labels={"a": "b", "x": "y"}))
+    c.create("one", deploy({"replicas": 2}, pod_labels={"a": "b", "x": "y"}))
     c.patch("two", {"spec": {"replicas": 5}})
-    c.apply("m", deploy({"replicas": 3}, labels={"a": "b", "x": "z"}))
+    c.apply("m", deploy({"replicas": 3}, pod_labels={"a": "b", "x": "z"}))
     c.apply("m", deploy({"replicas": 5}))
     c.apply("m", deploy({"replicas": 3}), force=True)
     c.apply("m", deploy(containers=[{"name": "c", "image": "i2"}, {"name": "d", "image": "i"}]), force=True)
