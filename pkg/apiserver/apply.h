@@ -22,7 +22,10 @@ struct api_apply_options {
 
 #define API_APPLY_MANAGER_MAX 128
 
-/* Server-side apply of `config` onto `live` (null: the object is new; then the result is what to create). Fails with
+/* The result may hold empty and null members: a built-in object goes through api_schema_decode_type() next, as Go's
+ * conversion does it; then come defaults.
+ *
+ * Server-side apply of `config` onto `live` (null: the object is new; then the result is what to create). Fails with
  * CONFLICT (409, reason Conflict; one cause FieldManagerConflict per field in `conflicts`) when other managers own
  * fields that would change and force is off; INVALID 400 for a config that does not fit the schema (duplicate list
  * keys, metadata.managedFields set, ...). The message is the real server's:

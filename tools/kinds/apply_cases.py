@@ -7,7 +7,7 @@
 Every line is one write: the live object, what was sent, and the object (or the error) that came of it. The server's
 version is in the first line.
 """
-import json, random, ssl, subprocess, sys, urllib.error, urllib.request
+import json, random, ssl, subprocess, sys, urllib.error, urllib.parse, urllib.request
 
 KUBECONFIG = sys.argv[1]
 
@@ -46,7 +46,7 @@ class Case:
         send("DELETE", self.url + "?gracePeriodSeconds=0")
 
     def record(self, op, manager, sent, code, got, subresource="", force=False):
-        line = {"case": self.name, "type": self.type, "op": op, "manager": manager, "live": self.live, "code": code}
+        line = {"case": self.name, "type": self.type, "op": op, "manager": urllib.parse.unquote(manager), "live": self.live, "code": code}
         if subresource:
             line["subresource"] = subresource
         if force:
@@ -57,6 +57,8 @@ class Case:
             line["schema"] = self.schema
         if op == "apply":
             line["sent"] = sent
+        elif "managedFields" in sent.get("metadata", {}):
+            line["owners"] = sent["metadata"]["managedFields"]
         if got.get("kind") == "Status":
             line["error"] = got["message"]
         else:

@@ -2,14 +2,15 @@
 #include "apiserver/apply.h"
 #include "apiserver/schema.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 /* tests/data/apiserver/apply.jsonl: writes that a real kube-apiserver carried out; tools/kinds/apply_cases.py made it. */
 
 struct write {
     struct str name, type, op, error;
-    struct value live, sent, want, schema;
+    struct value live, sent, want, schema,
+        owners; /* owners: managedFields as the client sent them, or null */
     struct api_apply_options o;
 };
 
@@ -31,7 +32,8 @@ static struct value without(struct arena *a, struct value map, const char *const
 /* What the server's storage adds is not apply's: it goes, on both sides. */
 static struct value comparable(struct arena *a, struct value object, bool whole)
 {
-    static const char *const server[] = { "uid", "resourceVersion", "generation", "creationTimestamp", "namespace" };
+    static const char *const server[] = { "uid", "resourceVersion", "generation", "creationTimestamp",
+                                          "namespace" };
     struct value meta = value_getz(object, "metadata"), m = value_new_map(a);
     struct value_list l = VALUE_LIST_INIT(a);
 
@@ -51,11 +53,23 @@ static struct value comparable(struct arena *a, struct value object, bool whole)
     return m;
 }
 
+static struct value with_owners(struct arena *a, struct value object, struct value owners)
+{
+    static const char *const drop[] = { "managedFields" };
+    struct value meta = without(a, value_getz(object, "metadata"), drop, 1), m = without(a, object, NULL, 0);
+
+    if (!value_is_null(owners))
+        value_setz(meta, "managedFields", owners);
+    value_setz(m, "metadata", meta);
+    return m;
+}
+
 static struct wall_time latest(struct value object)
 {
     struct wall_time t = { 0, 0 }, one;
 
-    for (struct value_iter it = value_iter(value_getz(value_getz(object, "metadata"), "managedFields")); value_next(&it);)
+    for (struct value_iter it = value_iter(value_getz(value_getz(object, "metadata"), "managedFields"));
+         value_next(&it);)
         if (clock_parse_rfc3339(value_str(value_getz(it.v, "time")), &one) && one.s > t.s)
             t = one;
     return t;
@@ -72,6 +86,7 @@ static struct write read_write(struct value line)
         .sent = value_getz(line, "sent"),
         .want = value_getz(line, "want"),
         .schema = value_getz(line, "schema"),
+        .owners = value_getz(line, "owners"),
     };
     const struct value known = value_is_null(w.want) ? w.sent : w.want;
 
@@ -116,7 +131,7 @@ static void check_write(struct arena *a, struct value line, size_t number)
     if (apply)
         r = api_apply_patch(a, type, &w.o, w.live, w.sent, &causes, &ret, &err);
     else
-        r = api_apply_update(a, type, &w.o, w.live, w.want, &ret, &err);
+        r = api_apply_update(a, type, &w.o, w.live, with_owners(a, w.want, w.owners), &ret, &err);
     if (w.error.n > 0) {
         CLEANUP(buf_done) struct buf text = BUF_INIT(MIB);
 
@@ -127,6 +142,8 @@ static void check_write(struct arena *a, struct value line, size_t number)
     }
     if (r < 0)
         fail_case("%s: %s", buf_z(&name), err_message(err));
+    if (type.of == &api_kind_types) /* what the server does next */
+        assert_ok(api_schema_decode_type(a, type, STR(""), STR(""), ret, &ret, NULL, &err), err);
     IGNORE_ERROR(json_print(comparable(a, ret, apply && !is_defaulted(w.type)), JSON_INDENT, &got, NULL));
     IGNORE_ERROR(json_print(comparable(a, w.want, apply && !is_defaulted(w.type)), JSON_INDENT, &want, NULL));
     assert_case_str(buf_z(&name), buf_str(&got), buf_z(&want));
@@ -173,14 +190,17 @@ static void test_manager_names_are_checked(void **state)
     memset(name, 'a', sizeof(name));
     check_manager(name, API_APPLY_MANAGER_MAX - 1, true, "");
     check_manager(name, API_APPLY_MANAGER_MAX, true, "");
-    check_manager(name, API_APPLY_MANAGER_MAX + 1, true,
-                  "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Too long: may not be more than 128 bytes");
+    check_manager(
+        name, API_APPLY_MANAGER_MAX + 1, true,
+        "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Too long: may not be more than 128 bytes");
     check_manager("", 0, false, "");
     check_manager("", 0, true,
-                  "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch");
-    check_manager("a\nb", 3, true,
-                  "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Invalid value: \"a\\nb\": invalid character "
-                  "U+000A (at position 1)");
+                  "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for "
+                  "apply patch");
+    check_manager(
+        "a\nb", 3, true,
+        "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Invalid value: \"a\\nb\": invalid character "
+        "U+000A (at position 1)");
 }
 
 int main(void)
