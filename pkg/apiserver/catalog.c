@@ -380,7 +380,7 @@ static void link_rows(struct api_catalog *c)
             r->stored_version = r->storage->api_version;
     }
     for (size_t i = 0; i < c->n_crds; i++)
-        c->digest = (c->digest ^ (uint64_t)c->crds[i]->rv ^ str_hash(c->crds[i]->name)) * 1099511628211ULL;
+        c->digest = (c->digest ^ (uint64_t)c->crds[i]->rv) * 1099511628211ULL;
 }
 
 int api_catalog_new(struct api_store *s, struct api_catalog *old, struct api_catalog **ret, struct err **err)

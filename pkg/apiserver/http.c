@@ -382,6 +382,7 @@ int api_http_start(struct apiserver *s, int port, int preferred, struct err **er
     if (r < 0)
         return r;
     s->port = port_of(fd);
+    api_server_set_url(s);
     s->daemon = start_daemon(s, fd);
     if (!s->daemon)
         return err_set(err, ERRC_INTERNAL, "libmicrohttpd does not start (is it built with TLS?)");

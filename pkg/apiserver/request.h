@@ -58,6 +58,7 @@ struct api_request {
     struct str manager; /* field manager, never empty for writes */
     enum api_validation validation;
     enum api_form form;
+    bool yaml;               /* the answer is YAML */
     struct str form_version; /* "v1" of meta.k8s.io for tables and metadata */
     /* the answer */
     int code;

@@ -22,8 +22,8 @@ struct apiserver {
     char *data_dir, *address, *url, *kubeconfig;
     int port, connections_max;
     atomic_bool stopping;
-    atomic_int connections; /* open */
-    atomic_int active;      /* requests that are not over */
+    atomic_int connections;        /* open */
+    atomic_int active;             /* requests that are not over */
     pthread_mutex_t catalog_mutex; /* guards catalog; held for a pointer copy only */
     struct api_catalog *catalog;
     pthread_mutex_t crd_mutex; /* one rebuild of the catalog at a time */
@@ -35,6 +35,7 @@ struct apiserver {
 };
 
 struct api_catalog *api_server_catalog(struct apiserver *s); /* a new reference */
+void api_server_set_url(struct apiserver *s);                /* from address and port */
 /* Reads the CRDs again; called after a CRD changed. */
 NODISCARD int api_server_reload(struct apiserver *s, struct err **err);
 
