@@ -97,11 +97,11 @@ NODISCARD int chart_read_dir(const char *path, const struct chart_log *log, stru
                              struct err **err);
 
 /* ignore.c: helm's pkg/ignore */
-struct ignore_rules;
-NODISCARD int ignore_rules_parse(struct str text, struct ignore_rules **ret, struct err **err);
-void ignore_rules_free(struct ignore_rules *r);
-DEFINE_CLEANUP(struct ignore_rules *, ignore_rules_free)
-bool ignore_rules_match(const struct ignore_rules *r, struct str path, bool is_dir);
+struct chart_ignore;
+NODISCARD int chart_ignore_parse(struct str text, struct chart_ignore **ret, struct err **err);
+void chart_ignore_free(struct chart_ignore *r);
+DEFINE_CLEANUP(struct chart_ignore *, chart_ignore_free)
+bool chart_ignore_match(const struct chart_ignore *r, struct str path, bool is_dir);
 
 /* coalesce.c: helm's pkg/chart/common/util. Maps live in `a`; `into` is changed in place. */
 struct coalesce {
@@ -110,10 +110,10 @@ struct coalesce {
     bool merge; /* keep nulls */
 };
 /* The user's values under the defaults of the tree: *ret is new. INVALID "type mismatch on sub: %!t(int64=3)". */
-NODISCARD int coalesce_values(const struct coalesce *c, const struct chart_node *node, struct value values,
+NODISCARD int chart_coalesce_values(const struct coalesce *c, const struct chart_node *node, struct value values,
                               struct value *ret, struct err **err);
 /* Helm's CoalesceTables and MergeTables: dst wins; both are changed. */
-struct value coalesce_tables(const struct coalesce *c, struct value dst, struct value src);
+struct value chart_coalesce_tables(const struct coalesce *c, struct value dst, struct value src);
 
 /* dependencies.c: aliases, conditions, tags, imported values */
 NODISCARD int chart_resolve(struct arena *a, const struct chart *c, struct value values,

@@ -66,7 +66,7 @@ static void merge_key(const struct coalesce *c, struct value dst, struct str key
     }
 }
 
-struct value coalesce_tables(const struct coalesce *c, struct value dst, struct value src)
+struct value chart_coalesce_tables(const struct coalesce *c, struct value dst, struct value src)
 {
     if (!value_is_map(src))
         return dst;
@@ -251,7 +251,7 @@ static int coalesce_node(const struct coalesce *c, const struct chart_node *node
     return 0;
 }
 
-int coalesce_values(const struct coalesce *c, const struct chart_node *node, struct value values,
+int chart_coalesce_values(const struct coalesce *c, const struct chart_node *node, struct value values,
                     struct value *ret, struct err **err)
 {
     struct value v = value_is_map(values) ? value_copy_maps(c->arena, values) : value_new_map(c->arena);

@@ -225,7 +225,7 @@ static int enable(struct resolver *r, struct chart_node *n, struct value values,
     if (!n->metadata->dependencies)
         return 0;
     name_subcharts(r, n);
-    rc = coalesce_values(&c, n, values, &coalesced, err);
+    rc = chart_coalesce_values(&c, n, values, &coalesced, err);
     if (rc < 0)
         return rc;
     apply_tags(r, n->metadata, coalesced);
@@ -310,7 +310,7 @@ static struct value import_one(struct import *im, const struct metadata_dependen
     struct value table;
 
     if (find_table(im->values, path, &table, &missing))
-        im->into = coalesce_tables(im->merge, im->into, below_path(im->r, parent, table));
+        im->into = chart_coalesce_tables(im->merge, im->into, below_path(im->r, parent, table));
     else
         warn_missing(im->r, is_pair ? "ImportValues missing table from chart" : "ImportValues missing table",
                      is_pair ? &d->name : NULL, missing);
@@ -325,7 +325,7 @@ static int import_values(struct resolver *r, struct chart_node *n, struct err **
 
     if (!n->metadata->dependencies)
         return 0;
-    rc = coalesce_values(&merge, n, VALUE_NONE, &im.values, err);
+    rc = chart_coalesce_values(&merge, n, VALUE_NONE, &im.values, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < n->metadata->n_dependencies; i++) {
@@ -340,7 +340,7 @@ static int import_values(struct resolver *r, struct chart_node *n, struct err **
     /* What was imported may point into the tree it came from: only a copy of that can take it in. */
     n->values = value_len(im.into) == 0
                     ? im.values
-                    : coalesce_tables(&merge, value_copy_maps(r->arena, im.values), im.into);
+                    : chart_coalesce_tables(&merge, value_copy_maps(r->arena, im.values), im.into);
     return 0;
 }
 

@@ -16,7 +16,7 @@
 /* Helm's LoadDir(): names in order in every folder, symbolic links followed, .helmignore obeyed. */
 struct walker {
     const struct chart_log *log;
-    struct ignore_rules *rules;
+    struct chart_ignore *rules;
     struct chart_storage *storage;
     size_t root_n; /* bytes of "<folder>/" in front of every path */
     struct chart_file *files;
@@ -176,7 +176,7 @@ static int walk(struct walker *w, const char *path, struct err **err)
         if (r < 0)
             return r;
     }
-    if (ignore_rules_match(w->rules, name, S_ISDIR(st.st_mode)))
+    if (chart_ignore_match(w->rules, name, S_ISDIR(st.st_mode)))
         return 0;
     if (S_ISDIR(st.st_mode))
         return walk_dir(w, path, err);
@@ -186,7 +186,7 @@ static int walk(struct walker *w, const char *path, struct err **err)
     return add_file(w, path, err);
 }
 
-static int read_ignore_file(const char *dir, struct ignore_rules **ret, struct err **err)
+static int read_ignore_file(const char *dir, struct chart_ignore **ret, struct err **err)
 {
     CLEANUP(free_ptr) char *path = fs_join(dir, ".helmignore");
     CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
@@ -194,13 +194,13 @@ static int read_ignore_file(const char *dir, struct ignore_rules **ret, struct e
 
     if (fs_exists(path))
         r = fs_read_file(path, &text, err);
-    return r < 0 ? r : ignore_rules_parse(buf_str(&text), ret, err);
+    return r < 0 ? r : chart_ignore_parse(buf_str(&text), ret, err);
 }
 
 int chart_read_dir(const char *path, const struct chart_log *log, struct chart_source *ret, struct err **err)
 {
     CLEANUP(chart_storage_unref) struct chart_storage *storage = chart_storage_new();
-    CLEANUP(ignore_rules_free) struct ignore_rules *rules = NULL;
+    CLEANUP(chart_ignore_free) struct chart_ignore *rules = NULL;
     struct walker w = { .log = log, .storage = storage, .root_n = strlen(path) + 1 };
     int r;
 

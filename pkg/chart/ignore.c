@@ -5,24 +5,24 @@
 #include "chart/chart_int.h"
 
 struct ignore_rule {
-    struct str pattern; /* into ignore_rules.text */
+    struct str pattern; /* into chart_ignore.text */
     bool negate, only_dirs, whole_path;
 };
 
-struct ignore_rules {
+struct chart_ignore {
     char *text;
     struct ignore_rule *rules;
     size_t n, cap;
 };
 
-void ignore_rules_free(struct ignore_rules *r)
+void chart_ignore_free(struct chart_ignore *r)
 {
     free(r->text);
     free(r->rules);
     free(r);
 }
 
-static int add_rule(struct ignore_rules *rules, struct str line, struct err **err)
+static int add_rule(struct chart_ignore *rules, struct str line, struct err **err)
 {
     struct ignore_rule r = { 0 };
 
@@ -45,10 +45,10 @@ static int add_rule(struct ignore_rules *rules, struct str line, struct err **er
     return 0;
 }
 
-int ignore_rules_parse(struct str text, struct ignore_rules **ret, struct err **err)
+int chart_ignore_parse(struct str text, struct chart_ignore **ret, struct err **err)
 {
     static const char defaults[] = "\ntemplates/.?*"; /* helm's AddDefaults() */
-    CLEANUP(ignore_rules_free) struct ignore_rules *rules = xcalloc(1, sizeof(*rules));
+    CLEANUP(chart_ignore_free) struct chart_ignore *rules = xcalloc(1, sizeof(*rules));
     struct str rest, line;
     int r;
 
@@ -67,7 +67,7 @@ int ignore_rules_parse(struct str text, struct ignore_rules **ret, struct err **
 }
 
 /* First decision wins. A negated rule ignores what it does not match: unlike in git, "!x" alone ignores all but x. */
-bool ignore_rules_match(const struct ignore_rules *rules, struct str path, bool is_dir)
+bool chart_ignore_match(const struct chart_ignore *rules, struct str path, bool is_dir)
 {
     if (path.n == 0 || str_eq(path, STR(".")) || str_eq(path, STR("./")))
         return false;

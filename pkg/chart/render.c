@@ -248,7 +248,7 @@ static int prepare(struct render *r, struct value values, struct err **err)
     list_sort(&r->templates);
     r->context = arena_new(TEMPLATE_MEMORY_MAX);
     c.arena = r->context;
-    rc = coalesce_values(&c, r->root, values, &coalesced, err);
+    rc = chart_coalesce_values(&c, r->root, values, &coalesced, err);
     if (rc < 0)
         return rc;
     if (!r->o->skip_schema_validation) {
