@@ -185,7 +185,7 @@ static void coalesce_globals(const struct coalesce *c, struct value sub, struct 
 }
 
 /* fmt's text for a value under %t. */
-static void print_bad_bool(struct value v, struct buf *out)
+static void print_bad_bool(struct value v, bool nested, struct buf *out)
 {
     static const char *const types[] = {
         [VALUE_INT] = "int64",
@@ -197,7 +197,7 @@ static void print_bad_bool(struct value v, struct buf *out)
     if (v.kind == VALUE_BOOL) {
         buf_adds(out, v.b ? "true" : "false");
     } else if (value_is_null(v)) {
-        buf_adds(out, "%!t(<nil>)");
+        buf_adds(out, nested ? "<nil>" : "%!t(<nil>)");
     } else if (value_is_list(v) || value_is_map(v)) {
         buf_adds(out, value_is_list(v) ? "[" : "map[");
         for (struct value_iter it = value_iter(v); value_next(&it);) {
@@ -205,7 +205,7 @@ static void print_bad_bool(struct value v, struct buf *out)
                 buf_addc(out, ' ');
             if (value_is_map(v))
                 buf_addf(out, STR_FMT ":", STR_ARG(it.key));
-            print_bad_bool(it.v, out);
+            print_bad_bool(it.v, true, out);
         }
         buf_addc(out, ']');
     } else {
@@ -220,7 +220,7 @@ static int type_mismatch(struct str name, struct value v, struct err **err)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(LOG_VALUE_MAX);
 
-    print_bad_bool(v, &text);
+    print_bad_bool(v, false, &text);
     return err_set(err, ERRC_INVALID, "type mismatch on " STR_FMT ": %s", STR_ARG(name), buf_z(&text));
 }
 
@@ -252,7 +252,7 @@ static int coalesce_node(const struct coalesce *c, const struct chart_node *node
 }
 
 int chart_coalesce_values(const struct coalesce *c, const struct chart_node *node, struct value values,
-                    struct value *ret, struct err **err)
+                          struct value *ret, struct err **err)
 {
     struct value v = value_is_map(values) ? value_copy_maps(c->arena, values) : value_new_map(c->arena);
     int r = coalesce_node(c, node, v, "", err);

@@ -402,6 +402,8 @@ int chart_unpack(struct str packed, struct chart_load_state *state, struct chart
     return 0;
 }
 
+#define LOAD_CHART_YAML "cannot load Chart.yaml: error unmarshaling JSON: while decoding JSON: "
+
 int chart_check_api_version(const struct chart_source *s, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(VALUES_MEMORY_MAX);
@@ -414,12 +416,19 @@ int chart_check_api_version(const struct chart_source *s, struct err **err)
         i++;
     if (i == s->n)
         return err_set(err, ERRC_INVALID, "unable to detect chart version, no Chart.yaml found");
-    r = yml_parse(a, s->files[i].data, NULL, &v, err);
+    r = yml_parse(a, s->files[i].data, &(struct yml_options){ .keep_kinds = true }, &v, err);
     if (r < 0)
         return err_wrap(err, r, "cannot load Chart.yaml");
-    /* What is no map, or has a list here, fails with better words when the metadata is decoded. */
-    if (value_is_map(v) && !metadata_scalar_text(a, metadata_member(v, STR("apiVersion")), &version))
-        return 0;
+    if (!value_is_null(v) && !value_is_map(v))
+        return err_set(err, ERRC_PARSE,
+                       LOAD_CHART_YAML "json: cannot unmarshal %s into Go value of type loader.chartBase",
+                       metadata_json_kind(v));
+    v = metadata_member(v, STR("apiVersion"));
+    if (!metadata_scalar_text(a, v, &version))
+        return err_set(err, ERRC_PARSE,
+                       LOAD_CHART_YAML
+                       "json: cannot unmarshal %s into Go struct field chartBase.apiVersion of type string",
+                       metadata_json_kind(v));
     if (version.n == 0 || str_eq(version, STR("v1")) || str_eq(version, STR("v2")))
         return 0;
     if (str_eq(version, STR("v3")))

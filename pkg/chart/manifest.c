@@ -244,23 +244,12 @@ struct sorter {
     size_t n_hooks, cap_hooks;
 };
 
-static const char *json_word(struct value v)
-{
-    static const char *const words[] = {
-        [VALUE_BOOL] = "bool",    [VALUE_INT] = "number",    [VALUE_UINT] = "number",
-        [VALUE_FLOAT] = "number", [VALUE_STRING] = "string", [VALUE_BYTES] = "string",
-        [VALUE_LIST] = "array",   [VALUE_MAP] = "object",
-    };
-
-    return v.kind < ARRAY_SIZE(words) && words[v.kind] ? words[v.kind] : "null";
-}
-
 static int bad_head(struct value v, const char *where, const char *type, struct err **err)
 {
     return err_set(
         err, ERRC_TEMPLATE,
         "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s into Go %s of type %s",
-        json_word(v), where, type);
+        metadata_json_kind(v), where, type);
 }
 
 /* A member that Go decodes into a string. */

@@ -8,6 +8,7 @@ int chart_validate_values(struct arena *a, const struct chart_node *root, struct
     UNUSED(values);
     UNUSED(log);
     if (root->chart->schema)
-        return err_set(err, ERRC_UNSUPPORTED, "values.schema.json is not checked by this build: skip the validation");
+        return err_set(err, ERRC_UNSUPPORTED,
+                       "values.schema.json is not checked by this build: skip the validation");
     return 0;
 }

@@ -23,21 +23,6 @@ struct value chart_values_merge(struct arena *a, struct value base, struct value
     return out;
 }
 
-static const char *json_word(struct value v)
-{
-    switch (v.kind) {
-    case VALUE_BOOL:
-        return "bool";
-    case VALUE_STRING:
-    case VALUE_BYTES:
-        return "string";
-    case VALUE_LIST:
-        return "array";
-    default:
-        return "number";
-    }
-}
-
 /* One document onto *values; yaml.Unmarshal() into a Go map. */
 static int merge_document(struct arena *a, struct str text, struct value *values, struct err **err)
 {
@@ -54,7 +39,7 @@ static int merge_document(struct arena *a, struct str text, struct value *values
             err, ERRC_PARSE,
             "cannot unmarshal yaml document: error unmarshaling JSON: while decoding JSON: json: cannot "
             "unmarshal %s into Go value of type map[string]interface {}",
-            json_word(v));
+            metadata_json_kind(v));
     *values = value_len(*values) == 0 ? v : chart_values_merge(a, *values, v);
     return 0;
 }

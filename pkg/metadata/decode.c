@@ -19,7 +19,7 @@ struct place {
     const char *path; /* "dependencies." or "" */
 };
 
-static const char *json_kind(struct value v)
+const char *metadata_json_kind(struct value v)
 {
     static const char *const names[] = {
         [VALUE_BOOL] = "bool",    [VALUE_INT] = "number",    [VALUE_UINT] = "number",
@@ -39,10 +39,10 @@ static void wrong_type(struct decoder *d, struct value v, const struct place *at
     if (at)
         IGNORE_ERROR(err_set(d->err, ERRC_PARSE,
                              "json: cannot unmarshal %s into Go struct field %s.%s%s of type %s",
-                             json_kind(v), at->type, at->path, field, go_type));
+                             metadata_json_kind(v), at->type, at->path, field, go_type));
     else
         IGNORE_ERROR(err_set(d->err, ERRC_PARSE, "json: cannot unmarshal %s into Go value of type %s",
-                             json_kind(v), go_type));
+                             metadata_json_kind(v), go_type));
 }
 
 bool metadata_scalar_text(struct arena *a, struct value v, struct str *ret)
@@ -83,6 +83,8 @@ struct value metadata_member(struct value map, struct str name)
             found = it.v;
     return found;
 }
+
+static const struct yml_options kinds = { .keep_kinds = true };
 
 /* ---- fields ---- */
 
@@ -314,7 +316,7 @@ static int wrap_decoding(struct err **err, int r)
 int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err)
 {
     struct value v;
-    int r = yml_parse(a, yaml, NULL, &v, err);
+    int r = yml_parse(a, yaml, &kinds, &v, err);
 
     if (r < 0)
         return r;
@@ -389,7 +391,7 @@ int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *
 {
     struct metadata_lock lock = { .generated = STR("0001-01-01T00:00:00Z"), .digest = STR("") };
     struct value v;
-    int r = yml_parse(a, yaml, NULL, &v, err);
+    int r = yml_parse(a, yaml, &kinds, &v, err);
 
     if (r < 0)
         return r;

@@ -30,7 +30,8 @@ struct metadata_dependency {
 };
 
 struct metadata {
-    struct str name, home, version, description, icon, api_version, condition, tags, app_version, kube_version, type;
+    struct str name, home, version, description, icon, api_version, condition, tags, app_version,
+        kube_version, type;
     struct metadata_strings sources, keywords;
     struct metadata_maintainer *maintainers;
     size_t n_maintainers;
@@ -52,7 +53,8 @@ struct metadata_lock {
 NODISCARD int metadata_decode(struct arena *a, struct value v, struct metadata *md, struct err **err);
 /* The same from YAML text: "error converting YAML to JSON: …" and "error unmarshaling JSON: while decoding JSON: …". */
 NODISCARD int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err);
-NODISCARD int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *ret, struct err **err);
+NODISCARD int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *ret,
+                                  struct err **err);
 
 /* Helm's Validate(): cleans text fields in place (white space to blanks, unprintable runes dropped), then checks. INVALID
  * "validation: chart.metadata.name is required" and the like. */
@@ -81,3 +83,5 @@ NODISCARD int metadata_lock_digest(const struct metadata_dependency *requested, 
 struct value metadata_member(struct value map, struct str name);
 /* A scalar where a Go string is wanted: numbers and booleans as text, null as "". False for lists and maps. */
 bool metadata_scalar_text(struct arena *a, struct value v, struct str *ret);
+/* "object", "array", "string", "number", "bool": how Go's decoder calls a value of the wrong type. Static. */
+const char *metadata_json_kind(struct value v);

@@ -17,7 +17,7 @@
 
 struct decoder {
     struct arena *arena;
-    bool floats, strict;
+    bool floats, keep_kinds, strict;
     bool not_finite;                /* a NaN or infinity is somewhere */
     struct buf *duplicates;         /* strict: Go collects them */
     const struct yml_node *bad_key; /* the first key that no JSON key can stand for, and its value */
@@ -30,6 +30,11 @@ struct decoder {
 static NODISCARD int decode(struct decoder *d, const struct yml_node *n, struct value *ret);
 
 /* ---- scalars ---- */
+
+static struct value number(const struct decoder *d, struct value v)
+{
+    return d->keep_kinds ? v : yml_number(v, d->floats);
+}
 
 static const char *const tag_names[] = { "str", "null", "bool", "int", "float", "timestamp" };
 
@@ -248,7 +253,7 @@ static NODISCARD int decode_entry(struct decoder *d, const struct yml_node *key,
     if (seen && seen_before(seen, k, text))
         add_duplicate(d, key, value);
     else
-        value_append(map, text, yml_number(v, d->floats));
+        value_append(map, text, number(d, v));
     return 0;
 }
 
@@ -337,7 +342,7 @@ static NODISCARD int decode_list(struct decoder *d, const struct yml_node *n, st
     for (uint32_t i = 0; i < n->n && r == 0; i++) {
         r = decode(d, &n->items[i], &items[i]);
         if (r == 0)
-            items[i] = yml_number(items[i], d->floats);
+            items[i] = number(d, items[i]);
     }
     d->depth--;
     *ret = value_from_list(items, n->n);
@@ -412,9 +417,12 @@ int yml_decode(struct arena *a, const struct yml_node *root, const struct yml_op
                struct err **err)
 {
     CLEANUP(buf_done) struct buf duplicates = BUF_INIT(64 * KIB);
-    struct decoder d = {
-        .arena = a, .floats = o && o->floats, .strict = o && o->strict, .count = 1, .err = err
-    };
+    struct decoder d = { .arena = a,
+                         .floats = o && o->floats,
+                         .keep_kinds = o && o->keep_kinds,
+                         .strict = o && o->strict,
+                         .count = 1,
+                         .err = err };
     struct value v;
     int r;
 
@@ -426,7 +434,7 @@ int yml_decode(struct arena *a, const struct yml_node *root, const struct yml_op
         return err_set(err, ERRC_PARSE, WRAP "yaml: unmarshal errors:%s", buf_z(&duplicates));
     if (d.bad_key)
         return fail_bad_key(&d);
-    v = yml_number(v, d.floats);
+    v = number(&d, v);
     r = check_finite(&d, &v);
     if (r == 0)
         *ret = v;

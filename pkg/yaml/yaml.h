@@ -8,8 +8,9 @@
 #include "value/value.h"
 
 struct yml_options {
-    bool floats; /* every number becomes a float (what templates see); else integers stay exact */
-    bool strict; /* duplicate keys are refused as UnmarshalStrict does */
+    bool floats;     /* every number becomes a float (what templates see); else integers stay exact */
+    bool keep_kinds; /* 1.0 stays a float although JSON cannot tell: for texts that go into Go strings */
+    bool strict;     /* duplicate keys are refused as UnmarshalStrict does */
 };
 
 /* The first document; empty text is null. PARSE with Go's words: "error converting YAML to JSON: yaml: line 3: …".
