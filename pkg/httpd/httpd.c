@@ -18,7 +18,7 @@
 
 #define CONNECTIONS_DEFAULT 256
 #define IDLE_DEFAULT_S 30
-#define BODY_MAX (16 * MIB)
+#define BODY_MAX INDEX_TEXT_MAX
 
 static struct {
     __typeof__(&MHD_start_daemon) start_daemon;
