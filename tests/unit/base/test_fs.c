@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "lib/check.h"
+
+static int set_up(void **state)
+{
+    *state = check_temp_dir();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    check_temp_done(*state);
+    return 0;
+}
+
+static void test_a_file_is_written_whole_and_read_back(void **state)
+{
+    CLEANUP(free_ptr) char *path = fs_join(*state, "file");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(100);
+    struct err *err = NULL;
+    struct stat st;
+
+    assert_ok(fs_write_file(path, STR("one"), 0644, &err), err);
+    assert_ok(fs_write_file(path, STR("second"), 0600, &err), err);
+    assert_ok(fs_read_file(path, &text, &err), err);
+    assert_str(buf_str(&text), "second");
+    assert_num(stat(path, &st), 0);
+    assert_num(st.st_mode & 0777, 0600);
+}
+
+static void test_writing_replaces_a_link_and_leaves_its_target(void **state)
+{
+    CLEANUP(free_ptr) char *path = fs_join(*state, "link"), *target = fs_join(*state, "target");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(100);
+    struct err *err = NULL;
+
+    assert_ok(fs_write_file(target, STR("mine"), 0644, &err), err);
+    assert_num(symlink(target, path), 0);
+    assert_ok(fs_write_file(path, STR("new"), 0644, &err), err);
+    assert_ok(fs_read_file(target, &text, &err), err);
+    assert_str(buf_str(&text), "mine");
+}
+
+static void test_a_file_larger_than_the_buffer_is_refused(void **state)
+{
+    static const struct {
+        size_t n;
+        enum errc code;
+    } cases[] = { { 99, ERRC_NONE }, { 100, ERRC_NONE }, { 101, ERRC_LIMIT } };
+    CLEANUP(free_ptr) char *path = fs_join(*state, "file");
+    char text[101];
+    struct err *err = NULL;
+
+    memset(text, 'x', sizeof(text));
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(buf_done) struct buf b = BUF_INIT(100);
+
+        assert_ok(fs_write_file(path, (struct str){ text, cases[i].n }, 0644, &err), err);
+        if (cases[i].code)
+            assert_fails(fs_read_file(path, &b, &err), cases[i].code, err, NULL);
+        else
+            assert_ok(fs_read_file(path, &b, &err), err);
+    }
+}
+
+static void test_errors_name_the_path_and_the_reason(void **state)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(100);
+    CLEANUP(free_ptr) char *file = fs_join(*state, "file"), *below = fs_join(file, "x");
+    struct err *err = NULL;
+    char **names;
+    size_t n;
+
+    assert_fails(fs_read_file("tests/absent", &b, &err), ERRC_NOT_FOUND, err,
+                 "tests/absent: No such file or directory");
+    assert_fails(fs_list_dir("tests/absent", &names, &n, &err), ERRC_NOT_FOUND, err,
+                 "tests/absent: No such file or directory");
+    assert_ok(fs_write_file(file, STR(""), 0644, &err), err);
+    assert_true(fs_make_dirs(below, 0755, NULL) < 0);
+    assert_true(fs_write_file(below, STR(""), 0644, NULL) < 0);
+}
+
+static void test_directories_are_made_listed_and_removed(void **state)
+{
+    CLEANUP(free_ptr) char *deep = fs_join(*state, "a/b/c"), *top = fs_join(*state, "a");
+    CLEANUP(free_ptr) char *z = fs_join(top, "z"), *m = fs_join(top, "m"), *outside = fs_join(*state, "kept");
+    struct err *err = NULL;
+    char **names;
+    size_t n;
+
+    assert_ok(fs_make_dirs(deep, 0755, &err), err);
+    assert_ok(fs_make_dirs(deep, 0755, &err), err);
+    assert_true(fs_is_dir(deep));
+    assert_false(fs_is_file(deep));
+    assert_ok(fs_write_file(outside, STR("x"), 0644, &err), err);
+    assert_ok(fs_write_file(z, STR(""), 0644, &err), err);
+    assert_num(symlink(outside, m), 0);
+    assert_ok(fs_list_dir(top, &names, &n, &err), err);
+    assert_num(n, 3);
+    assert_string_equal(names[0], "b");
+    assert_string_equal(names[1], "m");
+    assert_string_equal(names[2], "z");
+    fs_names_free(names, n);
+    assert_ok(fs_remove_tree(top, &err), err);
+    assert_false(fs_exists(top));
+    assert_true(fs_is_file(outside));
+    assert_ok(fs_remove_tree(top, &err), err);
+}
+
+static void test_paths_that_leave_their_place_are_known(void **state)
+{
+    static const struct {
+        const char *path;
+        bool below;
+    } cases[] = {
+        { "a", true },    { "a/b.yaml", true }, { "a..b/c", true }, { ".hidden", true }, { "", false },
+        { "/a", false },  { "a/", false },      { "a//b", false },  { "..", false },     { "a/../b", false },
+        { "./a", false }, { "a/.", false },     { "a\\b", false },  { "a/..", false },
+    };
+    char long_path[FS_PATH_MAX + 1];
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        assert_case_num(cases[i].path, fs_path_is_below(str_from(cases[i].path)), cases[i].below);
+    assert_false(fs_path_is_below((struct str){ "a\0b", 3 }));
+    memset(long_path, 'a', sizeof(long_path));
+    assert_true(fs_path_is_below((struct str){ long_path, FS_PATH_MAX - 1 }));
+    assert_true(fs_path_is_below((struct str){ long_path, FS_PATH_MAX }));
+    assert_false(fs_path_is_below((struct str){ long_path, FS_PATH_MAX + 1 }));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_file_is_written_whole_and_read_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_writing_replaces_a_link_and_leaves_its_target, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_file_larger_than_the_buffer_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_errors_name_the_path_and_the_reason, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_directories_are_made_listed_and_removed, set_up, tear_down),
+        cmocka_unit_test(test_paths_that_leave_their_place_are_known),
+    };
+
+    return RUN_TESTS(tests);
+}
