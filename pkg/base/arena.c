@@ -142,7 +142,7 @@ void *arena_alloc_array(struct arena *a, size_t n, size_t size)
 void *arena_grow(struct arena *a, void *p, size_t old, size_t n)
 {
     struct chunk *c = a->top;
-    char *end = (char *)p + old + GAP;
+    char *end = p ? (char *)p + old + GAP : NULL;
     void *to;
 
     if (n <= old)
