@@ -6,6 +6,7 @@
 #include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "apiserver/token.h"
+#include "json/json.h"
 
 /* ---- reading the object behind a subresource ------------------------------------------------------------------- */
 
@@ -162,7 +163,7 @@ static int scale(struct api_request *rq)
     if (rq->method != API_PUT && rq->method != API_PATCH)
         return api_fail_method(rq);
     if (s.patch) {
-        if (api_schema_read(rq->arena, rq->body, API_SCHEMA_YAML, &s.body, &strict, &err) < 0)
+        if (json_parse(rq->arena, rq->body, NULL, &s.body, &err) < 0)
             return api_fail_err(rq, err);
     } else if (api_body_read(rq, &s.body, &strict) < 0) {
         return -1;

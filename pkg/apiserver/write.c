@@ -6,6 +6,7 @@
 #include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "base/limits.h"
+#include "json/json.h"
 
 /* ---- create -------------------------------------------------------------------------------------------------- */
 
@@ -169,10 +170,15 @@ static int read_patch(struct api_request *rq, struct patch *p)
 {
     enum api_schema_format format = p->kind == PATCH_APPLY ? API_SCHEMA_YAML : API_SCHEMA_JSON;
     struct err *err = NULL;
+    int r;
 
     if (rq->body.n == 0)
         return api_fail(rq, 400, "BadRequest", "the body of the patch is empty");
-    if (api_schema_read(rq->arena, rq->body, format, &p->body, p->strict, &err) < 0)
+    if (p->kind == PATCH_JSON) /* a list, and what is in it is no object either */
+        r = json_parse(rq->arena, rq->body, NULL, &p->body, &err);
+    else
+        r = api_schema_read(rq->arena, rq->body, format, &p->body, p->strict, &err);
+    if (r < 0)
         return api_fail_err(rq, err);
     return api_strict_check(rq, p->strict);
 }
