@@ -241,3 +241,23 @@ NODISCARD int chart_store_list(struct chart_store *s, struct str repository, str
  * still being written), DIGEST when they do not belong together. No request when it is among the kept ones. */
 NODISCARD int chart_store_load(struct chart_store *s, const struct chart_stored *which, struct chart **ret,
                                struct err **err);
+
+/* ---- the kind Chart -------------------------------------------------------------------------------------------- */
+
+struct kube_recorder;
+struct controller_kind;
+struct registry_manager;
+
+struct chart_manager;
+struct chart_manager_options {
+    struct kube *kube;                 /* referenced */
+    struct kube_recorder *recorder;    /* borrowed; may be NULL */
+    struct registry_manager *registry; /* borrowed */
+    struct chart_store *store;         /* borrowed */
+    struct str ns;                     /* where content is written */
+};
+struct chart_manager *chart_manager_new(const struct chart_manager_options *o) NODISCARD;
+void chart_manager_free(struct chart_manager *m); /* may be NULL */
+DEFINE_CLEANUP(struct chart_manager *, chart_manager_free)
+/* The rows for controller_new(); they live as long as the manager. */
+const struct controller_kind *chart_manager_kinds(struct chart_manager *m, size_t *ret_n);

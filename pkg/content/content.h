@@ -34,9 +34,10 @@ struct value *content_objects(struct arena *a, const struct content_set *set, co
                               size_t *ret_n) NODISCARD;
 /* Writes them: creates what is absent, replaces what differs (an immutable part that differs is deleted first), deletes
  * parts that are left over. Part 1 comes last, so a reader never finds a table of contents before its parts. *ret_written
- * (may be NULL) counts write requests: 0 when everything was there. */
+ * and *ret_parts (may be NULL) count write requests (0 when everything was there) and ConfigMaps. */
 NODISCARD int content_write(struct kube *k, struct arena *a, const struct content_set *set,
-                            const struct content_file *files, size_t n, size_t *ret_written, struct err **err);
+                            const struct content_file *files, size_t n, size_t *ret_written, size_t *ret_parts,
+                            struct err **err);
 /* The files of a set, in their order; data and paths in `a`. NOT_FOUND when the set or a part is missing, DIGEST when a
  * file does not match the table, LIMIT over the caps for archives. */
 NODISCARD int content_read(struct kube *k, struct arena *a, struct str ns, struct str name, struct content_file **ret,

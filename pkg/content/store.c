@@ -83,7 +83,7 @@ static int delete_from(struct kube *k, struct arena *a, struct str ns, struct st
 }
 
 int content_write(struct kube *k, struct arena *a, const struct content_set *set, const struct content_file *files,
-                  size_t n, size_t *ret_written, struct err **err)
+                  size_t n, size_t *ret_written, size_t *ret_parts, struct err **err)
 {
     size_t n_parts, written = 0;
     struct value *parts = content_objects(a, set, files, n, &n_parts);
@@ -98,6 +98,8 @@ int content_write(struct kube *k, struct arena *a, const struct content_set *set
         r = delete_from(k, a, set->ns, set->name, n_parts + 1, &written, err);
     if (r == 0 && ret_written)
         *ret_written = written;
+    if (r == 0 && ret_parts)
+        *ret_parts = n_parts;
     return r;
 }
 

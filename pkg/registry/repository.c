@@ -160,7 +160,7 @@ static int write_index(struct registry_manager *m, struct repository *p, struct 
         return r;
     file.data = buf_str(&text);
     set_identity(&set, a, p->name, chart);
-    r = content_write(m->kube, a, &set, &file, 1, NULL, err);
+    r = content_write(m->kube, a, &set, &file, 1, NULL, NULL, err);
     return r < 0 ? err_wrap(err, r, "index of chart %.*s", STR_ARG(chart)) : 0;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store: a chart version as ConfigMaps, and back. Private to the module.
+ *
+ * Three sets of files: "tmpl" has every file of the archive but values.yaml and crds/, "crds" has crds/ (and, for people who
+ * look, the CRDs of packed subcharts), "default" has values.yaml as it was. "tmpl" is written last and deleted first: a version
+ * whose "tmpl" is there is complete. */
+#include "chart/chart.h"
+#include "content/content.h"
+#include "kube/kube.h"
+
+#define STORE_DEPENDENCIES_DEPTH_MAX 16
+
+/* Dependencies that the archive lacks and that other Charts bring: names of stored versions. */
+struct store_dependency {
+    struct str name; /* as in Chart.yaml */
+    struct chart_stored stored;
+};
+
+/* Writes all three sets, owned by `owner` (the Chart object). *ret_written counts write requests, *ret_parts ConfigMaps. */
+NODISCARD int store_write(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
+                          const struct chart *chart, struct value owner, const struct store_dependency *deps, size_t n_deps,
+                          size_t *ret_written, size_t *ret_parts, struct err **err);
+NODISCARD int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id, struct err **err);
