@@ -114,7 +114,7 @@ static int fail_after_index(struct parser *p, struct str k)
         else if (r == '\'')
             buf_adds(&out, "'\\''");
         else
-            buf_addf(&out, "'" STR_FMT "'", STR_ARG(str_sub(buf_str(&one), 1, one.n - 1)));
+            buf_addf(&out, "'" STR_FMT "'", STR_ARG(str_trim_chars(buf_str(&one), "\"")));
         i += width;
     }
     return err_set(p->err, ERRC_PARSE, "unexpected data at end of array index: %s]", buf_z(&out));
