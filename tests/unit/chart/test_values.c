@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "chart/chart.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 static int setup(void **state)
 {
@@ -70,8 +70,8 @@ static void test_an_index_has_a_limit(void **state)
         if (cases[i].fits)
             assert_ok(chart_strvals_parse(a, STRVALS_SET, str_from(cases[i].text), v, &err), err);
         else
-            assert_fails(chart_strvals_parse(a, STRVALS_SET, str_from(cases[i].text), v, &err), ERRC_LIMIT, err,
-                         "index of 65537 is greater than maximum supported index of 65536");
+            assert_fails(chart_strvals_parse(a, STRVALS_SET, str_from(cases[i].text), v, &err), ERRC_LIMIT,
+                         err, "index of 65537 is greater than maximum supported index of 65536");
     }
 }
 
@@ -138,8 +138,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_documents_of_a_file_are_merged), TEST(test_an_index_has_a_limit),
-        TEST(test_names_and_lists_have_a_depth),   TEST(test_many_large_lists_end),
+        TEST(test_documents_of_a_file_are_merged),   TEST(test_an_index_has_a_limit),
+        TEST(test_names_and_lists_have_a_depth),     TEST(test_many_large_lists_end),
         TEST(test_merging_leaves_the_sources_alone),
     };
 

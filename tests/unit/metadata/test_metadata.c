@@ -2,9 +2,9 @@
 #include "metadata/metadata.h"
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
 #include "yaml/yaml.h"
+#include "json/json.h"
 
 static int setup(void **state)
 {
@@ -27,19 +27,22 @@ static void test_lock_digest_is_helms(void **state)
     struct buf out = BUF_INIT(256);
 
     /* Both files from `helm dependency update` of v4.2.4. */
-    assert_ok(metadata_parse(a,
-                             STR("apiVersion: v2\nname: q\nversion: 0.1.0\ndependencies:\n- name: l\n  version: \">=0.1.0 "
-                                 "<2\"\n  repository: file://../l\n  tags: [a]\n  import-values: [data, {child: a, "
-                                 "parent: b}]\n  alias: x\n  condition: a.b\n"),
-                             &md, &err),
-              err);
-    assert_ok(metadata_lock_parse(a,
-                                  STR("dependencies:\n- name: l\n  repository: file://../l\n  version: 0.1.0\n"
-                                      "generated: \"2026-11-21T04:07:02.309505161Z\"\n"),
-                                  &lock, &err),
-              err);
-    assert_ok(metadata_lock_digest(md.dependencies, md.n_dependencies, lock.dependencies, lock.n_dependencies, &out,
-                                   &err),
+    assert_ok(
+        metadata_parse(
+            a,
+            STR("apiVersion: v2\nname: q\nversion: 0.1.0\ndependencies:\n- name: l\n  version: \">=0.1.0 "
+                "<2\"\n  repository: file://../l\n  tags: [a]\n  import-values: [data, {child: a, "
+                "parent: b}]\n  alias: x\n  condition: a.b\n"),
+            &md, &err),
+        err);
+    assert_ok(
+        metadata_lock_parse(a,
+                            STR("dependencies:\n- name: l\n  repository: file://../l\n  version: 0.1.0\n"
+                                "generated: \"2026-11-21T04:07:02.309505161Z\"\n"),
+                            &lock, &err),
+        err);
+    assert_ok(metadata_lock_digest(md.dependencies, md.n_dependencies, lock.dependencies, lock.n_dependencies,
+                                   &out, &err),
               err);
     assert_str(buf_str(&out), "sha256:95a04f8d4deffbeb5185641c8dc92c39eb1671b084ef249b55aecc44ec814c77");
     buf_done(&out);
@@ -74,15 +77,17 @@ static void test_json_has_helms_order_and_escapes(void **state)
     struct err *err = NULL;
     struct buf out = BUF_INIT(4096);
 
-    assert_ok(metadata_parse(a,
-                             STR("type: library\nname: web\nversion: 1.10\nannotations: {b: 1, a: <}\ndeprecated: true\n"
-                                 "maintainers: [{url: u, name: m}]\nkeywords: [k]\ndependencies: [{name: d}]\n"),
-                             &md, &err),
+    assert_ok(metadata_parse(
+                  a,
+                  STR("type: library\nname: web\nversion: 1.10\nannotations: {b: 1, a: <}\ndeprecated: true\n"
+                      "maintainers: [{url: u, name: m}]\nkeywords: [k]\ndependencies: [{name: d}]\n"),
+                  &md, &err),
               err);
     assert_ok(metadata_print_json(&md, &out, &err), err);
-    assert_str(buf_str(&out), "{\"name\":\"web\",\"version\":\"1.1\",\"keywords\":[\"k\"],\"maintainers\":[{\"name\":\"m\","
-                              "\"url\":\"u\"}],\"deprecated\":true,\"annotations\":{\"a\":\"\\u003c\",\"b\":\"1\"},"
-                              "\"dependencies\":[{\"name\":\"d\",\"repository\":\"\"}],\"type\":\"library\"}");
+    assert_str(buf_str(&out),
+               "{\"name\":\"web\",\"version\":\"1.1\",\"keywords\":[\"k\"],\"maintainers\":[{\"name\":\"m\","
+               "\"url\":\"u\"}],\"deprecated\":true,\"annotations\":{\"a\":\"\\u003c\",\"b\":\"1\"},"
+               "\"dependencies\":[{\"name\":\"d\",\"repository\":\"\"}],\"type\":\"library\"}");
     buf_clear(&out);
     assert_ok(metadata_print_json(NULL, &out, &err), err);
     assert_str(buf_str(&out), "null");
@@ -96,10 +101,11 @@ static void test_yaml_and_json_say_the_same(void **state)
     struct err *err = NULL;
     struct buf yaml = BUF_INIT(4096), json = BUF_INIT(4096), back = BUF_INIT(4096);
 
-    assert_ok(metadata_parse(a,
-                             STR("apiVersion: v2\nname: web\nversion: 1.2.3\nappVersion: \"1.10\"\nsources: [a, b]\n"
-                                 "dependencies: [{name: d, version: ^1, tags: [t], import-values: [x]}]\n"),
-                             &md, &err),
+    assert_ok(metadata_parse(
+                  a,
+                  STR("apiVersion: v2\nname: web\nversion: 1.2.3\nappVersion: \"1.10\"\nsources: [a, b]\n"
+                      "dependencies: [{name: d, version: ^1, tags: [t], import-values: [x]}]\n"),
+                  &md, &err),
               err);
     assert_ok(yml_print(metadata_to_value(a, &md), &yaml, &err), err);
     assert_ok(metadata_parse(a, buf_str(&yaml), &again, &err), err);
