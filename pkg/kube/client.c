@@ -74,6 +74,23 @@ int kube_new(const struct kube_config *config, struct kube **ret, struct err **e
     return 0;
 }
 
+int kube_new_like(struct kube *k, struct kube **ret, struct err **err)
+{
+    struct kube *other = NULL;
+    int r = kube_new(k->conn->config, &other, err);
+
+    if (r < 0)
+        return r;
+    *ret = kube_as(other, k->as, k->groups, k->n_groups);
+    kube_unref(other);
+    return 0;
+}
+
+void kube_set_fence(struct kube *k, int64_t until_ms)
+{
+    atomic_store(&k->conn->fence_ms, until_ms);
+}
+
 struct kube *kube_ref(struct kube *k)
 {
     atomic_fetch_add(&k->refs, 1);

@@ -290,11 +290,22 @@ static void set_identity(struct kube_exchange_state *x)
                                 .insecure = f->insecure };
 }
 
+static int check_fence(const struct kube_exchange_state *x, struct err **err)
+{
+    int64_t fence = atomic_load(&x->k->conn->fence_ms);
+
+    if (fence == 0 || !x->rq || !is_write(x->rq->verb) || clock_mono_ms() < fence)
+        return 0;
+    return err_set(err, ERRC_CANCELLED, "this process is not the leader any more");
+}
+
 int exchange_arm(struct kube_exchange_state *x, struct err **err)
 {
     struct kube_conn *c = x->k->conn;
-    int r;
+    int r = check_fence(x, err);
 
+    if (r < 0)
+        return r;
     if (!x->secrets) {
         r = kube_secrets_get(c, NULL, &x->secrets, err);
         if (r < 0)

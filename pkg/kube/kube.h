@@ -59,6 +59,8 @@ struct kube;
 
 /* A client with its own connections. Keeps what it needs of `c`. No request is made yet. */
 NODISCARD int kube_new(const struct kube_config *c, struct kube **ret, struct err **err);
+/* Another connection with the same configuration and identity: nothing on `k` delays or cancels it. */
+NODISCARD int kube_new_like(struct kube *k, struct kube **ret, struct err **err);
 struct kube *kube_ref(struct kube *k);
 struct kube *kube_unref(struct kube *k); /* may be NULL; always returns NULL */
 DEFINE_CLEANUP(struct kube *, kube_unref)
@@ -71,6 +73,10 @@ struct str kube_identity(const struct kube *k); /* the impersonated user; "" for
 
 /* All requests of all views end with CANCELLED at once, now and later. For a quick stop; no way back. */
 void kube_cancel(struct kube *k);
+
+/* From this moment of clock_mono_ms() on, writes of all views fail with CANCELLED before they are sent: the lease that
+ * allowed them is over, even when this process slept through its end. 0: never. May be moved at any time. */
+void kube_set_fence(struct kube *k, int64_t until_ms);
 
 /* Told after every HTTP exchange, from the thread that made it. For metrics and tests; set before the client is
  * shared. `code` is 0 when no answer came. */

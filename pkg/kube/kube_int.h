@@ -99,6 +99,7 @@ struct kube_conn {
     int64_t secrets_ms; /* when they were read, monotonic */
 
     struct kube_discovery discovery;
+    _Atomic int64_t fence_ms; /* 0: none */
     kube_observe_fn observe;
     void *observe_ctx;
 
