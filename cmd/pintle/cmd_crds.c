@@ -12,7 +12,8 @@ static bool is_asked_for(const struct cli *c, const char *file)
     if (c->n_args == 0)
         return true;
     for (size_t i = 0; i < c->n_args; i++) {
-        struct str name = str_trim_suffix(str_trim_suffix(str_from(c->args[i]), STR(".yaml")), STR(".pintle.dev"));
+        struct str name =
+            str_trim_suffix(str_trim_suffix(str_from(c->args[i]), STR(".yaml")), STR(".pintle.dev"));
         if (str_eq(name, plural))
             return true;
     }
@@ -27,7 +28,8 @@ static int run(struct cli *c, struct err **err)
         if (is_asked_for(c, f->name))
             cli_printf(c, "%s%s", n++ ? "---\n" : "", f->text);
     if (n < MAX(c->n_args, (size_t)1))
-        return err_set(err, ERRC_NOT_FOUND, "no CustomResourceDefinition for one of these: `pintle crds` prints all");
+        return err_set(err, ERRC_NOT_FOUND,
+                       "no CustomResourceDefinition for one of these: `pintle crds` prints all");
     return 0;
 }
 

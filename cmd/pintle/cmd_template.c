@@ -279,8 +279,7 @@ static int check_name(struct job *j, struct err **err)
         "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]("
         "[-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53";
     CLEANUP(buf_done)
-    struct buf quoted = BUF_INIT(64 * KIB),
-               text = BUF_INIT(64 * KIB), logged = BUF_INIT(64 * KIB);
+    struct buf quoted = BUF_INIT(64 * KIB), text = BUF_INIT(64 * KIB), logged = BUF_INIT(64 * KIB);
 
     if (is_release_name(j->name))
         return 0;

@@ -4,8 +4,10 @@
 #include "pintle/cli.h"
 
 #define COMMANDS(X) \
+    X(apply)        \
     X(completion)   \
     X(crds)         \
+    X(get)          \
     X(help)         \
     X(manifests)    \
     X(show)         \

@@ -9,6 +9,7 @@
 
 /* base */
 #define FS_PATH_MAX ((size_t)4096)   /* a relative path taken from an archive, an index or a key */
+#define FS_TREE_DEPTH_MAX 64         /* directories in directories that a command reads */
 #define LOG_FIELD_MAX ((size_t)1024) /* one field of a log line; longer ones are cut and marked */
 
 /* JSON: Go's encoding/json stops at the same depth */
@@ -92,8 +93,8 @@
 /* the embedded API server: bodies */
 #define API_PROTO_DEPTH_MAX \
     200 /* nested protobuf messages; the deepest built-in kinds need about 20, CRDs more */
-#define API_SCHEMA_DEPTH_MAX 200             /* nested nodes of a CRD's schema, and of objects that it prunes */
-#define API_PATCH_DEPTH_MAX 200              /* nested maps of a strategic merge patch */
+#define API_SCHEMA_DEPTH_MAX 200 /* nested nodes of a CRD's schema, and of objects that it prunes */
+#define API_PATCH_DEPTH_MAX 200  /* nested maps of a strategic merge patch */
 #define API_PATCH_OPERATIONS_MAX ((size_t)10000) /* operations of one JSON patch, as kube-apiserver */
 /* API server */
 #define API_BODY_MAX (3 * MIB)              /* a request body, as kube-apiserver */
