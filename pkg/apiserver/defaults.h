@@ -16,5 +16,6 @@ void api_default_create(struct arena *a, const struct api_kind *k, struct value 
 /* Before an update through the main endpoint: status from `old`, generation + 1 when the spec changed, stringData,
  * fields that an update cannot lose (clusterIP ...). */
 void api_default_update(struct arena *a, const struct api_kind *k, struct value obj, struct value old);
-/* Before an update through /status: everything but status (and metadata.managedFields) from `old`. */
+/* Before an update through /status: spec and whatever else is not status comes from `old`, metadata
+ * from the request (apart from what the kind's strategy keeps). */
 void api_default_status_update(struct arena *a, const struct api_kind *k, struct value obj, struct value old);

@@ -341,8 +341,9 @@ static bool omitted(struct api_ref t, const struct api_field *f, struct value v)
 {
     if (!(f->flags & API_FIELD_OMITEMPTY))
         return (f->flags & API_FIELD_OMITZERO) && value_is_null(v);
-    if (value_is_null(v))
-        return true;
+    if (value_is_null(v)) /* a time is a struct, too */
+        return (f->flags & (API_FIELD_POINTER | API_FIELD_OMITZERO)) ||
+               (api_ref_kind(t) != API_TYPE_TIME && api_ref_kind(t) != API_TYPE_MICRO_TIME);
     if (api_ref_kind(t) == API_TYPE_MAP)
         return value_len(v) == 0;
     if (f->flags & API_FIELD_POINTER)
