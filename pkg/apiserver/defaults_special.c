@@ -329,8 +329,11 @@ static const struct {
     const char *kind;
     void (*fn)(struct arena *a, struct value obj);
 } kinds[] = {
-    { "ClusterRoleBinding", default_binding }, { "Job", default_whole_job },
-    { "Namespace", default_namespace },        { "Pod", default_pod },
+    { "ClusterRoleBinding", default_binding },
+    { "Job", default_whole_job },
+    { "Namespace", default_namespace },
+    { "Pod", default_pod },
+    { "ReplicationController", default_controller },
     { "RoleBinding", default_binding },
 };
 
