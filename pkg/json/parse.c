@@ -412,7 +412,8 @@ static NODISCARD int make_map(struct parser *j, const struct value *items, size_
 static NODISCARD int close_container(struct parser *j)
 {
     struct frame f = j->frames[--j->depth];
-    struct value *items = j->values + f.first, v;
+    struct value *items = j->values ? j->values + f.first : NULL,
+                 v; /* NULL: nothing was in any container yet */
     size_t n = j->n_values - f.first;
     int r = 0;
 
