@@ -390,6 +390,8 @@ static int copy(struct tpl_call *c, struct value v, int depth, struct value *ret
         return copy_list(c, v, depth, ret, err);
     if (v.kind == VALUE_MAP)
         return copy_map(c, v, depth, ret, err);
+    if (v.kind == VALUE_OBJECT)
+        *ret = fn_copy_object(c, v);
     return 0;
 }
 

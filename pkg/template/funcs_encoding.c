@@ -178,8 +178,20 @@ static int check_kind(struct value v, enum value_kind want, const char *before, 
                    want == VALUE_MAP ? "map[string]interface {}" : "[]interface {}");
 }
 
-/* Parses a document of kind `want`; what fails is data too: {Error: text} or [text]. A null document leaves a nil map or
- * list. */
+static struct value nothing(struct tpl_call *c, enum value_kind kind, bool nil)
+{
+    struct value v = kind == VALUE_MAP ? value_new_map(c->arena) : value_from_list(NULL, 0);
+
+    if (nil) {
+        v.flags |= VALUE_NIL;
+        if (kind == VALUE_MAP)
+            v.map->arena = NULL;
+    }
+    return v;
+}
+
+/* Parses a document of kind `want`; what fails is data too: {Error: text} or [text]. A null document is a nil map or
+ * list in JSON, and an empty one in YAML (`before` not empty). */
 static int parse_as(FN_ARGS, parse_fn parse, enum value_kind want, const char *before)
 {
     CLEANUP(err_free) struct err *failure = NULL;
@@ -208,10 +220,7 @@ static int parse_as(FN_ARGS, parse_fn parse, enum value_kind want, const char *b
             v = value_from_list(item, 1);
         }
     } else if (v.kind == VALUE_NULL) {
-        v = want == VALUE_MAP ? value_new_map(c->arena) : fn_nil_list(VALUE_TYPE_PLAIN);
-        if (want == VALUE_MAP)
-            v.map->arena = NULL;
-        v.flags |= VALUE_NIL;
+        v = nothing(c, want, before[0] == '\0');
     }
     *ret = v;
     return 0;

@@ -282,6 +282,53 @@ static int version_greater_than_equal(FN_ARGS)
     return r < 0 ? r : fn_ret_bool(ret, cmp >= 0);
 }
 
+static struct value new_version(struct arena *a, struct semver v);
+
+/* IncMajor and its like: a value, not a pointer, upstream; with a leading v where the original had one. */
+static int ret_incremented(FN_ARGS, const char *part, struct semver next)
+{
+    struct str original = receiver(c)->original;
+    CLEANUP(buf_done) struct buf text = FN_BUF;
+    uint64_t changed = part[0] == 'm' && part[1] == 'a' ? next.major : part[0] == 'm' ? next.minor : next.patch;
+    int r;
+
+    if (changed == UINT64_MAX && part[0] != '\0')
+        return err_set(err, ERRC_TEMPLATE, "%s version increment would overflow uint64", part);
+    next.major += part[0] == 'm' && part[1] == 'a';
+    next.minor += part[0] == 'm' && part[1] == 'i';
+    next.patch += part[0] == 'p';
+    next.pre = next.metadata = STR("");
+    if (original.n > 0 && original.p[0] == 'v')
+        buf_addc(&text, 'v');
+    semver_format(&next, &text);
+    r = fn_keep(c, &text, &next.original, err);
+    if (r == 0)
+        *ret = new_version(c->arena, next);
+    return r;
+}
+
+static int version_inc_major(FN_ARGS)
+{
+    struct semver next = *receiver(c);
+
+    next.minor = next.patch = 0;
+    return ret_incremented(c, ret, err, "major", next);
+}
+
+static int version_inc_minor(FN_ARGS)
+{
+    struct semver next = *receiver(c);
+
+    next.patch = 0;
+    return ret_incremented(c, ret, err, "minor", next);
+}
+
+/* A pre-release's next patch is its own release. */
+static int version_inc_patch(FN_ARGS)
+{
+    return ret_incremented(c, ret, err, receiver(c)->pre.n > 0 ? "" : "patch", *receiver(c));
+}
+
 static void version_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus FN_UNUSED, struct buf *out)
 {
     semver_format(&((const struct version *)o)->v, out);
@@ -308,6 +355,9 @@ static const struct tpl_method version_methods[] = {
     { "Equal", "V", 'b', version_equal },
     { "GreaterThan", "V", 'b', version_greater_than },
     { "GreaterThanEqual", "V", 'b', version_greater_than_equal },
+    { "IncMajor", "", '?', version_inc_major },
+    { "IncMinor", "", '?', version_inc_minor },
+    { "IncPatch", "", '?', version_inc_patch },
     { "LessThan", "V", 'b', version_less_than },
     { "LessThanEqual", "V", 'b', version_less_than_equal },
     { "Major", "", '?', version_major },
@@ -332,16 +382,31 @@ static const struct tpl_object_type version_type = {
     .equal = version_deep_equal,
 };
 
+static struct value new_version(struct arena *a, struct semver v)
+{
+    struct version *o = ARENA_NEW(a, struct version);
+
+    o->object.type = &version_type;
+    o->v = v;
+    return tpl_object_value(&o->object);
+}
+
+struct value fn_copy_object(struct tpl_call *c, struct value object)
+{
+    const struct tpl_object *o = object.object;
+    const struct semver nothing = { .pre = STR(""), .metadata = STR(""), .original = STR("") };
+
+    return o->type == &version_type ? new_version(c->arena, nothing) : object;
+}
+
 static int fn_semver(FN_ARGS)
 {
-    struct version *o = ARENA_NEW(c->arena, struct version);
-    int r = semver_parse(fn_str(c, 0), &o->v, err);
+    struct semver v;
+    int r = semver_parse(fn_str(c, 0), &v, err);
 
-    if (r < 0)
-        return r;
-    o->object.type = &version_type;
-    *ret = tpl_object_value(&o->object);
-    return 0;
+    if (r == 0)
+        *ret = new_version(c->arena, v);
+    return r;
 }
 
 static int fn_semver_compare(FN_ARGS)

@@ -334,7 +334,7 @@ static int fn_repeat(FN_ARGS)
 
     if (count < 0)
         return err_set(err, ERRC_TEMPLATE, "strings: negative Repeat count");
-    if (count > 1 && __builtin_mul_overflow(s.n, (size_t)count, &total))
+    if (count > 1 && (__builtin_mul_overflow(s.n, (size_t)count, &total) || total > INT64_MAX))
         return err_set(err, ERRC_TEMPLATE, "strings: Repeat output length overflow");
     if (count == 0 || s.n == 0)
         return fn_ret_str(ret, STR(""));

@@ -215,6 +215,10 @@ const struct tpl_method *method_find(struct value v, struct str name)
         m = tpl_methods_files;
     else if (v.kind == VALUE_LIST && v.type == TPL_TYPE_VERSION_SET)
         m = tpl_methods_version_set;
+    else if (v.kind == VALUE_INT && v.type == TPL_TYPE_DURATION)
+        m = tpl_methods_duration;
+    else if (v.kind == VALUE_INT && (v.type == TPL_TYPE_MONTH || v.type == TPL_TYPE_WEEKDAY))
+        m = tpl_methods_named;
     else if (v.kind == VALUE_OBJECT)
         m = ((const struct tpl_object *)v.object)->type->methods;
     for (; m && m->name; m++)

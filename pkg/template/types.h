@@ -20,9 +20,11 @@ bool list_holds_interfaces(struct value v); /* of a list or map: is its element 
 struct value map_zero(struct value map);    /* what a missing key yields */
 struct value element(struct value container, struct value item);
 
-/* Methods of values that are no objects (common.Values, engine.files, common.VersionSet). NULL: none of that name. */
+/* Methods of values that are no objects (common.Values, engine.files, common.VersionSet, time.Duration, time.Month,
+ * time.Weekday). NULL: none of that name. */
 const struct tpl_method *method_find(struct value v, struct str name);
-extern const struct tpl_method tpl_methods_values[], tpl_methods_files[], tpl_methods_version_set[];
+extern const struct tpl_method tpl_methods_values[], tpl_methods_files[], tpl_methods_version_set[],
+    tpl_methods_duration[], tpl_methods_named[];
 
 /* String() of named scalar types (time.Duration, time.Month, time.Weekday). False: v has no such method. */
 bool print_named_scalar(struct value v, struct buf *out);

@@ -41,12 +41,20 @@ func row(fields ...any) {
 }
 
 func main() {
-	commands := map[string]func(){"semver": semverCases, "regex": regexCases}
+	commands := map[string]func(){"semver": semverCases, "regex": regexCases, "funcs": funcCases}
 	defer out.Flush()
+	if len(os.Args) > 2 && os.Args[1] == "render" {
+		for _, text := range os.Args[2:] {
+			fmt.Fprintf(out, "%+v\n", render(text))
+		}
+		return
+	}
 	if len(os.Args) != 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: funcoracle semver|regex|funcs")
+		fmt.Fprintln(os.Stderr, "usage: funcoracle semver|regex|funcs, or funcoracle render TEMPLATE...")
 		os.Exit(2)
 	}
-	fmt.Fprintln(out, "# written by tests/conformance/funcoracle; the answers are real Go's")
+	if os.Args[1] != "funcs" {
+		fmt.Fprintln(out, "# written by tests/conformance/funcoracle; the answers are real Go's")
+	}
 	commands[os.Args[1]]()
 }
