@@ -5,6 +5,7 @@
 #include "base/encode.h"
 #include "json/json.h"
 #include "template/funcs.h"
+#include "toml/toml.h"
 #include "yaml/yaml.h"
 
 /* ---- base64, base32 ---- */
@@ -150,6 +151,28 @@ static int fn_to_yaml_pretty(FN_ARGS)
     return print_or_nothing(c, ret, err, yml_print_pretty);
 }
 
+static int fn_must_to_toml(FN_ARGS)
+{
+    CLEANUP(buf_done) struct buf b = FN_BUF;
+    int r = print_to_buf(c, toml_print, &b, err);
+
+    return r < 0 ? r : fn_ret_buf(c, &b, ret, err);
+}
+
+/* Its error's text is the result; nil is no error but a panic. */
+static int fn_to_toml(FN_ARGS)
+{
+    CLEANUP(err_free) struct err *failure = NULL;
+    int r = fn_must_to_toml(c, ret, &failure);
+
+    if (r == -ERRC_LIMIT || (r < 0 && fn_is_nil(c->args[0]))) {
+        if (err)
+            *err = TAKE(failure);
+        return r;
+    }
+    return r == 0 ? 0 : fn_ret_str(ret, arena_dup(c->arena, str_from(err_message(failure))));
+}
+
 /* ---- reading values ---- */
 
 static int parse_json(struct tpl_call *c, struct value *ret, struct err **err)
@@ -160,6 +183,11 @@ static int parse_json(struct tpl_call *c, struct value *ret, struct err **err)
 static int parse_yaml(struct tpl_call *c, struct value *ret, struct err **err)
 {
     return yml_parse(c->arena, fn_str(c, 0), &(struct yml_options){ .floats = true }, ret, err);
+}
+
+static int parse_toml(struct tpl_call *c, struct value *ret, struct err **err)
+{
+    return toml_parse(c->arena, fn_str(c, 0), ret, err);
 }
 
 typedef int (*parse_fn)(struct tpl_call *c, struct value *ret, struct err **err);
@@ -248,6 +276,11 @@ static int fn_from_yaml_array(FN_ARGS)
     return parse_as(c, ret, err, parse_yaml, VALUE_LIST, IN_YAML);
 }
 
+static int fn_from_toml(FN_ARGS)
+{
+    return parse_as(c, ret, err, parse_toml, VALUE_MAP, "");
+}
+
 static int fn_must_from_json(FN_ARGS)
 {
     struct value v;
@@ -267,16 +300,19 @@ static const struct tpl_func funcs[] = {
     { "b64enc", "s", 's', fn_b64enc },
     { "fromJson", "s", 'm', fn_from_json },
     { "fromJsonArray", "s", 'L', fn_from_json_array },
+    { "fromToml", "s", 'm', fn_from_toml },
     { "fromYaml", "s", 'm', fn_from_yaml },
     { "fromYamlArray", "s", 'L', fn_from_yaml_array },
     { "mustFromJson", "s", '*', fn_must_from_json },
     { "mustToJson", "*", 's', fn_must_to_json },
     { "mustToPrettyJson", "*", 's', fn_must_to_pretty_json },
     { "mustToRawJson", "*", 's', fn_must_to_raw_json },
+    { "mustToToml", "*", 's', fn_must_to_toml },
     { "mustToYaml", "*", 's', fn_must_to_yaml },
     { "toJson", "*", 's', fn_to_json },
     { "toPrettyJson", "*", 's', fn_to_pretty_json },
     { "toRawJson", "*", 's', fn_must_to_raw_json },
+    { "toToml", "*", 's', fn_to_toml },
     { "toYaml", "*", 's', fn_to_yaml },
     { "toYamlPretty", "*", 's', fn_to_yaml_pretty },
 };
