@@ -16,6 +16,7 @@
     X(show_crds)    \
     X(show_readme)  \
     X(show_values)  \
+    X(simulate)     \
     X(template)     \
     X(version)
 

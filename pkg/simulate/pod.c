@@ -4,6 +4,8 @@
 #include "base/digest.h"
 #include "simulate/simulate_int.h"
 
+#define CRASH_PAUSE_MS 5000
+
 enum fate {
     RUNS,    /* for ever */
     ENDS,    /* well */
@@ -172,12 +174,28 @@ static int finish_deletion(struct sim_call *k, struct err **err)
     return simulate_do(k, rq, ERRC_NOT_FOUND, err);
 }
 
+/* The workload whose annotations count: a ReplicaSet only copies those of its Deployment, and keeps what was removed. */
+static int find_owner(struct sim_call *k, struct value *ret, struct err **err)
+{
+    struct value of = simulate_controller_of(k->object), found = VALUE_NONE;
+
+    for (int depth = 0; depth < 2 && !value_is_null(of); depth++) {
+        struct kube_ref ref = { value_str(value_getz(of, "apiVersion")), value_str(value_getz(of, "kind")),
+                                k->ref.ns, value_str(value_getz(of, "name")) };
+        int r = simulate_get(k, &ref, &found, err);
+
+        if (r < 0)
+            return r;
+        if (r > 0)
+            *ret = found;
+        of = r > 0 && str_eq(ref.kind, STR(WATCH_REPLICASETS)) ? simulate_controller_of(found) : VALUE_NONE;
+    }
+    return 0;
+}
+
 int simulate_pod(struct sim_call *k, struct controller_result *ret, struct err **err)
 {
-    struct value owner_ref = simulate_controller_of(k->object), owner = VALUE_NONE;
-    struct kube_ref ref = { value_str(value_getz(owner_ref, "apiVersion")),
-                            value_str(value_getz(owner_ref, "kind")), k->ref.ns,
-                            value_str(value_getz(owner_ref, "name")) };
+    struct value owner = VALUE_NONE;
     struct str failure;
     enum fate fate;
     int r;
@@ -186,15 +204,18 @@ int simulate_pod(struct sim_call *k, struct controller_result *ret, struct err *
         return finish_deletion(k, err);
     if (is_over(k->object))
         return 0;
-    if (!value_is_null(owner_ref)) {
-        r = simulate_get(k, &ref, &owner, err);
-        if (r < 0)
-            return r;
-    }
+    r = find_owner(k, &owner, err);
+    if (r < 0)
+        return r;
     failure = simulate_failure(k->object, owner);
     fate = fate_of(k->object, failure);
-    if (is_settled(k->object, fate))
-        return 0;
-    ret->requeue_after_ms = simulate_due_ms(k, owner);
-    return ret->requeue_after_ms > 0 ? 0 : simulate_report(k, pod_status(k, fate, failure), err);
+    if (!is_settled(k->object, fate)) {
+        ret->requeue_after_ms = simulate_due_ms(k, owner);
+        if (ret->requeue_after_ms > 0)
+            return 0;
+        r = simulate_report(k, pod_status(k, fate, failure), err);
+    }
+    if (fate == CRASHES) /* the annotation may go: the next start is good then */
+        ret->requeue_after_ms = CRASH_PAUSE_MS;
+    return r;
 }
