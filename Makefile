@@ -149,6 +149,10 @@ $(OUT)/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.c.o $(if $(filter fuzz,$(VARIANT)),,$(OU
 	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer) $(filter %.o,$^) \
 	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -o $@
 
+# Counterparts of test-only peers: JSON lines in, JSON lines out.
+$(OUT)/tests/conformance/%: $(OUT)/tests/conformance/%.c.o $(call libs,$(MODULES))
+	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -o $@
+
 .SECONDARY:
 
 print-cflags:

@@ -4,6 +4,7 @@
 //
 //	engineoracle             JSON lines in, JSON lines out
 //	engineoracle FILE.test…  rewrites the want and error sections of test files
+//	engineoracle -compare PROGRAM SEED N   renders N random templates here and there
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +26,7 @@ import (
 type testCase struct {
 	Files  map[string]string `json:"files"`
 	Values json.RawMessage   `json:"values"`
-	Ints   bool              `json:"ints"`   // whole numbers are int64, as from --set
+	Ints   bool              `json:"ints"` // whole numbers are int64, as from --set
 	Strict bool              `json:"strict"`
 	Lint   bool              `json:"lint"`
 	Repeat int               `json:"repeat"` // render so often and report nanoseconds
@@ -226,6 +228,17 @@ func main() {
 	if len(os.Args) == 1 {
 		lines()
 		return
+	}
+	if os.Args[1] == "-compare" && len(os.Args) == 5 {
+		seed, err := strconv.ParseInt(os.Args[3], 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		n, err := strconv.ParseInt(os.Args[4], 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(compare(os.Args[2], seed, n))
 	}
 	for _, path := range os.Args[1:] {
 		if err := update(path); err != nil {
