@@ -19,19 +19,19 @@ import (
 )
 
 // Functions with the kinds of their arguments: s string, i int, f float, b bool, l list, m map, a anything, + repeat
-// the one before, t template name. What depends on clock, random or map order is not here.
+// the one before, t template name, c literal, D a map nobody else has (a map put into itself would end Helm). What depends on clock, random or map order is not here.
 var functions = strings.Fields(`
 abbrev:is abbrevboth:iis add:aa+ add1:a addf:aa+ adler32sum:s all:a+ any:a+ append:la atoi:s b32dec:s b32enc:s
 b64dec:s b64enc:s base:s biggest:aa+ camelcase:s cat:a+ ceil:a chunk:il clean:s coalesce:a+ compact:l concat:l+
 contains:ss deepCopy:a deepEqual:aa default:aa dict:sasa dict:sa dig:ssam dir:s div:aa divf:aa empty:a ext:s first:l
 float64:a floor:a fromJson:s fromJsonArray:s fromYaml:s fromYamlArray:s get:ms has:al hasKey:ms hasPrefix:ss
 hasSuffix:ss indent:is initial:l initials:s int:a int64:a isAbs:s join:sl kebabcase:s kindIs:sa kindOf:a last:l
-list:a+ lower:s max:aa+ maxf:aa+ merge:mm mergeOverwrite:mm min:aa+ minf:aa+ mod:aa mul:aa+ mulf:aa+ mustAppend:la
+list:a+ lower:s max:aa+ maxf:aa+ merge:Dm mergeOverwrite:Dm min:aa+ minf:aa+ mod:aa mul:aa+ mulf:aa+ mustAppend:la
 mustCompact:l mustFirst:l mustFromJson:s mustHas:al mustInitial:l mustLast:l mustPrepend:la mustRest:l mustReverse:l
 mustSlice:lii mustToJson:a mustToPrettyJson:a mustToRawJson:a mustUniq:l mustWithout:la nindent:is nospace:s omit:ms+
 pick:ms+ pluck:sm+ plural:ssi prepend:la quote:a+ regexFind:ss regexFindAll:ssi regexMatch:ss regexQuoteMeta:s
 regexReplaceAll:sss regexReplaceAllLiteral:sss regexSplit:ssi repeat:is replace:sss rest:l reverse:l round:ai semver:s
-semverCompare:ss seq:ii set:msa sha1sum:s sha256sum:s sha512sum:s slice:lii snakecase:s sortAlpha:l split:ss
+semverCompare:ss seq:ii set:msc sha1sum:s sha256sum:s sha512sum:s slice:lii snakecase:s sortAlpha:l split:ss
 splitList:ss splitn:sis squote:a+ sub:aa subf:aa substr:iis swapcase:s ternary:aab title:s toDecimal:a toJson:a
 toPrettyJson:a toRawJson:a toString:a toStrings:a toToml:m toYaml:a toYamlPretty:a trim:s trimAll:ss trimPrefix:ss
 trimSuffix:ss trunc:is tuple:a+ typeIs:sa typeIsLike:sa typeOf:a uniq:l unset:ms until:i untilStep:iii untitle:s upper:s
@@ -73,7 +73,7 @@ func (r *random) stringLiteral() string {
 }
 
 func (r *random) number() string {
-	return r.pick("0", "1", "2", "3", "-1", "10", "5", "1.5", "-2.5", "0.0", "1e3", "0x1F", "'a'", "1000000", "1e21", "100", "0b11", "1_0", ".5", "9223372036854775807")
+	return r.pick("0", "1", "2", "3", "-1", "10", "5", "1.5", "-2.5", "0.0", "1e3", "0x1F", "'a'", "1000000", "1e21", "100", "0b11", "1_0", ".5", "70000")
 }
 
 func (r *random) field() string {
@@ -102,7 +102,7 @@ func (r *random) variable() string {
 
 // An operand of roughly the kind; often enough of another one.
 func (r *random) operand(kind byte, depth int) string {
-	if r.chance(2) {
+	if r.chance(2) && kind != 'c' && kind != 'D' {
 		kind = "sifblma"[r.Intn(7)]
 	}
 	if r.chance(15) && depth < 3 {
@@ -110,7 +110,7 @@ func (r *random) operand(kind byte, depth int) string {
 			return "(" + call + ")"
 		}
 	}
-	if r.chance(3) && depth < 3 {
+	if r.chance(3) && depth < 3 && kind != 'c' && kind != 'D' {
 		return "(" + r.pipeline(depth+1) + ")" + r.suffix()
 	}
 	switch kind {
@@ -119,6 +119,10 @@ func (r *random) operand(kind byte, depth int) string {
 	case 'i':
 		// Nothing large: Helm has no limits.
 		return r.pick("1", "2", "3", "0", "-1", "5", "10", "0x1F", "'a'", "1.0", "1.5", "(int .Values.n)", "(len .Values.l)", r.variable())
+	case 'c':
+		return r.pick(r.stringLiteral(), r.number())
+	case 'D':
+		return r.pick("dict", `(dict "a" 1 "x" (dict "y" nil))`, "(deepCopy .Values.m)", `(dict "l" .Values.l)`)
 	case 'b':
 		return r.pick("true", "false", ".Values.t", "(eq 1 1)", ".Values.fa")
 	case 'l':
@@ -406,6 +410,9 @@ func compare(program string, seed, n int64) int {
 	different, failed := 0, 0
 	for i := range n {
 		c := randomCase(seed + i)
+		if os.Getenv("ORACLE_TRACE") != "" {
+			fmt.Fprintf(os.Stderr, "seed %d\n%s\n%s\n", seed+i, c.Files["templates/_h.tpl"], c.Files["templates/t.yaml"])
+		}
 		line, err := json.Marshal(c)
 		if err != nil {
 			panic(err)
