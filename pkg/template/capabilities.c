@@ -25,19 +25,6 @@ static const char *const helm_json_names[HELM_FIELDS] = { "version", "git_commit
                                                           "go_version", "kube_client_version" };
 static const char *const unexported[] = { "normalizedVersion", NULL };
 
-static void print_struct(const struct str *fields, const char *const *names, size_t n, bool with_names,
-                         struct buf *out)
-{
-    buf_addc(out, '{');
-    for (size_t i = 0; i < n; i++) {
-        buf_adds(out, i > 0 ? " " : "");
-        if (with_names)
-            buf_addf(out, "%s:", names[i]);
-        buf_addstr(out, fields[i]);
-    }
-    buf_addc(out, '}');
-}
-
 static bool find_field(const struct str *fields, const char *const *names, size_t n, struct str name,
                        struct value *ret)
 {
@@ -65,12 +52,18 @@ static struct str kube_string(const struct version *v)
 
 static void kube_print(const struct tpl_object *o, char verb, bool with_names, struct buf *out)
 {
-    const struct version *v = (const struct version *)o;
+    UNUSED(verb);
+    UNUSED(with_names);
+    buf_addstr(out, kube_string((const struct version *)o));
+}
 
-    if (verb == 0 && v->copy)
-        buf_addstr(out, kube_string(v));
-    else
-        print_struct(v->fields, kube_names, KUBE_FIELDS, with_names, out);
+static bool kube_struct_field(const struct tpl_object *o, size_t i, const char **ret_name, struct value *ret)
+{
+    if (i >= KUBE_FIELDS)
+        return false;
+    *ret_name = kube_names[i];
+    *ret = value_from_str(((const struct version *)o)->fields[i]);
+    return true;
 }
 
 static struct value kube_json(const struct tpl_object *o, struct arena *a)
@@ -141,7 +134,7 @@ static const struct tpl_object_type kube_copy_type = {
     .go_kind = "struct",
     .field = kube_field,
     .unexported = unexported,
-    .print = kube_print,
+    .struct_field = kube_struct_field,
     .to_json = kube_json,
     .equal = kube_equal,
 };
@@ -154,10 +147,13 @@ static bool helm_field(const struct tpl_object *o, struct arena *a, struct str n
     return find_field(((const struct version *)o)->fields, helm_names, HELM_FIELDS, name, ret);
 }
 
-static void helm_print(const struct tpl_object *o, char verb, bool with_names, struct buf *out)
+static bool helm_struct_field(const struct tpl_object *o, size_t i, const char **ret_name, struct value *ret)
 {
-    UNUSED(verb);
-    print_struct(((const struct version *)o)->fields, helm_names, HELM_FIELDS, with_names, out);
+    if (i >= HELM_FIELDS)
+        return false;
+    *ret_name = helm_names[i];
+    *ret = value_from_str(((const struct version *)o)->fields[i]);
+    return true;
 }
 
 static struct value helm_json(const struct tpl_object *o, struct arena *a)
@@ -175,7 +171,7 @@ static const struct tpl_object_type helm_type = {
     .go_name = "version.BuildInfo",
     .go_kind = "struct",
     .field = helm_field,
-    .print = helm_print,
+    .struct_field = helm_struct_field,
     .to_json = helm_json,
 };
 
@@ -198,22 +194,19 @@ static bool capabilities_field(const struct tpl_object *o, struct arena *a, stru
     return true;
 }
 
-static void capabilities_print(const struct tpl_object *o, char verb, bool with_names, struct buf *out)
+static bool capabilities_struct_field(const struct tpl_object *o, size_t i, const char **ret_name,
+                                      struct value *ret)
 {
+    static const char *const names[] = { "KubeVersion", "APIVersions", "HelmVersion" };
     const struct capabilities *c = (const struct capabilities *)o;
+    const struct value fields[] = { tpl_object_value(&c->kube_copy.o), c->api_versions,
+                                    tpl_object_value(&c->helm.o) };
 
-    if (verb == 'n') { /* Go prints the address, which differs in every run */
-        buf_adds(out, "0xc000000000");
-        return;
-    }
-    buf_adds(out, verb == 0 ? "{" : "&{"); /* an action prints what the pointer points to */
-    buf_adds(out, with_names ? "KubeVersion:" : "");
-    kube_print(&c->kube_copy.o, 'v', with_names, out);
-    buf_adds(out, with_names ? " APIVersions:" : " ");
-    tpl_print_value(c->api_versions, out);
-    buf_adds(out, with_names ? " HelmVersion:" : " ");
-    helm_print(&c->helm.o, 'v', with_names, out);
-    buf_addc(out, '}');
+    if (i >= ARRAY_SIZE(names))
+        return false;
+    *ret_name = names[i];
+    *ret = fields[i];
+    return true;
 }
 
 static struct value capabilities_json(const struct tpl_object *o, struct arena *a)
@@ -245,7 +238,7 @@ static const struct tpl_object_type capabilities_type = {
     .go_kind = "ptr",
     .field = capabilities_field,
     .methods = capabilities_methods,
-    .print = capabilities_print,
+    .struct_field = capabilities_struct_field,
     .to_json = capabilities_json,
 };
 

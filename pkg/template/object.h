@@ -37,9 +37,12 @@ struct tpl_object_type {
     const struct tpl_method *methods; /* ends with a NULL name; may be NULL */
     const char *const
         *unexported; /* names of fields with an error of their own; ends with NULL; may be NULL */
+    /* For structs without a String method: the i-th field in the order of the Go struct, false behind the last one. fmt
+     * prints them field by field, with any verb. NULL: `print` tells. */
+    bool (*struct_field)(const struct tpl_object *o, size_t i, const char **ret_name, struct value *ret);
     /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. `verb` is 'v', or 0 for what an action of its own prints
      * ({{ .Capabilities.KubeVersion }}: there Go can take the address and finds the methods of the pointer), or 'n' for
-     * a pointer inside of a container (an address, unless it has a String method). */
+     * a pointer inside of a container (an address, unless it has a String method). May be NULL with struct_field. */
     void (*print)(const struct tpl_object *o, char verb, bool sharp_or_plus, struct buf *out);
     /* What encoding/json would see, members in the order of the Go struct (only printed, never looked up); NULL: the fields cannot be encoded (an empty object). */
     struct value (*to_json)(const struct tpl_object *o, struct arena *a);

@@ -413,13 +413,45 @@ static void print_bytes(struct printer *p, struct value v, uint32_t verb, int de
 
 /* ---- containers and objects ---- */
 
+static bool is_pointer(const struct tpl_object *o)
+{
+    return strcmp(o->type->go_kind, "ptr") == 0;
+}
+
+static void print_struct(struct printer *p, const struct tpl_object *o, uint32_t verb, int depth)
+{
+    const char *name, *type = o->type->go_name;
+    struct value field;
+
+    if (p->sharp_v)
+        buf_adds(p->out, is_pointer(o) ? type + 1 : type);
+    buf_addc(p->out, '{');
+    for (size_t i = 0; o->type->struct_field(o, i, &name, &field); i++) {
+        if (i > 0)
+            buf_adds(p->out, p->sharp_v ? ", " : " ");
+        if (p->plus_v || p->sharp_v)
+            buf_addf(p->out, "%s:", name);
+        print_value(p, field, verb, depth + 1);
+    }
+    buf_addc(p->out, '}');
+}
+
 static void print_object(struct printer *p, struct value v, uint32_t verb, int depth)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(SIZE_MAX / 4);
     const struct tpl_object *o = v.object;
-    bool nested_pointer = depth > 0 && strcmp(o->type->go_kind, "ptr") == 0;
 
-    o->type->print(o, nested_pointer ? 'n' : 'v', p->sharp_v || p->plus_v, &text);
+    if (o->type->struct_field && (depth == 0 || !is_pointer(o))) {
+        if (is_pointer(o))
+            buf_addc(p->out, '&');
+        print_struct(p, o, verb, depth);
+        return;
+    }
+    if (o->type->struct_field) { /* Go prints the address, which differs in every run */
+        hex_number(p, 0xc000000000, !p->sharp);
+        return;
+    }
+    o->type->print(o, depth > 0 && is_pointer(o) ? 'n' : 'v', p->sharp_v || p->plus_v, &text);
     if (p->sharp_v)
         buf_addstr(p->out, buf_str(&text));
     else if (!print_text(p, buf_str(&text), verb))
@@ -602,7 +634,10 @@ void print_action(struct value v, struct buf *out)
         buf_adds(out, "<no value>");
     } else if (v.kind == VALUE_OBJECT) {
         o = v.object;
-        o->type->print(o, 0, false, out);
+        if (o->type->print)
+            o->type->print(o, 0, false, out);
+        else
+            print_struct(&(struct printer){ .out = out }, o, 'v', 0);
     } else {
         tpl_print_value(v, out);
     }

@@ -140,6 +140,7 @@ LANGUAGE_TEST(values_print_as_in_go, "printing")
 LANGUAGE_TEST(printf_does_as_in_go, "printf")
 LANGUAGE_TEST(include_tpl_required_and_fail_do_as_in_helm, "helm")
 LANGUAGE_TEST(errors_have_helms_text, "errors")
+LANGUAGE_TEST(functions_are_called_as_in_helm, "functions")
 LANGUAGE_TEST(objects_of_the_context_do_as_in_helm, "objects")
 
 int main(void)
@@ -155,6 +156,7 @@ int main(void)
         cmocka_unit_test(printf_does_as_in_go),
         cmocka_unit_test(include_tpl_required_and_fail_do_as_in_helm),
         cmocka_unit_test(errors_have_helms_text),
+        cmocka_unit_test(functions_are_called_as_in_helm),
         cmocka_unit_test(objects_of_the_context_do_as_in_helm),
     };
 
