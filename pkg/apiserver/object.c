@@ -9,6 +9,7 @@
 #include "apiserver/validate.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "json/json.h"
 
 enum { NAME_TRIES = 8, RANDOM_NAME_CHARS = 5, NAME_BASE_MAX = 58, MODIFY_TRIES = 50 };
 
@@ -145,15 +146,36 @@ static enum api_name_rule name_rule(const struct api_resource *res)
     return str_eq(res->id, STR("services")) ? API_NAME_LABEL_1035 : API_NAME_SUBDOMAIN;
 }
 
+/* The number that the scale subresource reads must be one (customresource/validator.go). */
+static void check_scale(struct api_request *rq, struct value obj, struct api_causes *causes)
+{
+    struct str path = value_str(value_getz(rq->res->scale, "specReplicasPath"));
+    struct value n = value_path(obj, arena_dupz(rq->arena, str_trim_prefix(path, STR("."))));
+    CLEANUP(buf_done) struct buf b = BUF_INIT(KIB * 64);
+    const char *type = value_is_string(n) ? "string" : n.kind == VALUE_BOOL ? "bool" : "float64";
+
+    if (value_is_null(n) || n.kind == VALUE_INT || n.kind == VALUE_UINT)
+        return;
+    buf_addf(&b, STR_FMT " accessor error: ", STR_ARG(path));
+    if (value_is_string(n))
+        buf_addstr(&b, value_str(n));
+    else if (json_print(n, 0, &b, NULL) < 0)
+        return;
+    buf_addf(&b, " is of the type %s, expected int64", type);
+    api_cause_invalid(causes, arena_dupz(rq->arena, path), value_from_int(0), buf_z(&b));
+}
+
 int api_object_validate(struct api_request *rq, struct value obj, struct value old)
 {
     struct api_causes causes = API_CAUSES_INIT(rq->arena);
     const struct api_kind *k = rq->res->builtin;
 
     api_validate_metadata(obj, old, rq->res->namespaced, name_rule(rq->res), &causes);
-    if (!k)
+    if (!k) {
         api_schema_validate(rq->res->schema, obj, old, &causes);
-    else if (value_is_null(old))
+        if (rq->res->has_scale)
+            check_scale(rq, obj, &causes);
+    } else if (value_is_null(old))
         api_validate_create(k, obj, &causes);
     else
         api_validate_update(k, obj, old, &causes);
