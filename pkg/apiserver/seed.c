@@ -179,17 +179,6 @@ static int seed_one(struct apiserver *s, const char *id, const char *ns, const c
     return 0;
 }
 
-int api_seed(struct apiserver *s, struct err **err)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
-        int r = seed_one(s, objects[i].id, objects[i].ns, objects[i].name, objects[i].json, err);
-
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
 static void seed_in(struct apiserver *s, const char *id, struct str ns, const char *name, const char *key,
                     struct str text)
 {
@@ -225,4 +214,17 @@ void api_seed_namespace(struct apiserver *s, struct str ns)
 {
     seed_in(s, "serviceaccounts", ns, "default", NULL, STR(""));
     seed_in(s, "configmaps", ns, "kube-root-ca.crt", "ca.crt", str_from(api_keys_ca(s->keys)));
+}
+
+int api_seed(struct apiserver *s, struct err **err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+        int r = seed_one(s, objects[i].id, objects[i].ns, objects[i].name, objects[i].json, err);
+
+        if (r < 0)
+            return r;
+        if (strcmp(objects[i].id, "namespaces") == 0)
+            api_seed_namespace(s, str_from(objects[i].name));
+    }
+    return 0;
 }
