@@ -25,7 +25,7 @@ static int fail(struct toml_parser *p, size_t line, const char *fmt, va_list arg
     if (key.n == 0)
         return err_set(p->err, ERRC_PARSE, "toml: line %zu: %s", line, text);
     CLEANUP(buf_done) struct buf quoted = BUF_INIT(256 * KIB);
-    toml_quote_go(buf_str(&key), &quoted);
+    utf8_quote(buf_str(&key), &quoted);
     return err_set(p->err, ERRC_PARSE, "toml: line %zu (last key %s): %s", line, buf_z(&quoted), text);
 }
 

@@ -10,7 +10,7 @@ static int fail_rune(struct toml_parser *p, const char *before, uint32_t c, cons
 {
     CLEANUP(buf_done) struct buf quoted = BUF_INIT(64);
 
-    toml_quote_go_rune(c, &quoted);
+    toml_quote_rune(c, &quoted);
     return toml_fail(p, "%s%s%s", before, buf_z(&quoted), after);
 }
 

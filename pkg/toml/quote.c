@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <utf8proc.h>
-
 #include "base/utf8.h"
 #include "toml/toml_int.h"
 
@@ -35,49 +33,16 @@ void toml_quote_key(struct str s, struct buf *out)
         toml_quote(s, out);
 }
 
-static bool is_print(uint32_t rune)
+void toml_quote_rune(uint32_t rune, struct buf *out)
 {
-    utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)rune);
+    CLEANUP(buf_done) struct buf text = BUF_INIT(8), quoted = BUF_INIT(32);
 
-    return rune == ' ' || (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_SO);
-}
-
-static void add_quoted_rune(uint32_t rune, char quote, struct buf *out)
-{
-    static const char named[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
-    const char *at = rune > 0 && rune < 0x80 ? memchr(named, (int)rune, sizeof(named) - 1) : NULL;
-
-    if (rune == (unsigned char)quote || rune == '\\')
-        buf_addf(out, "\\%c", (int)rune);
-    else if (is_print(rune))
-        buf_add_rune(out, rune);
-    else if (at)
-        buf_addf(out, "\\%c", letters[at - named]);
-    else if (rune < 0x80)
-        buf_addf(out, "\\x%02x", rune);
-    else
-        buf_addf(out, rune < 0x10000 ? "\\u%04x" : "\\U%08x", rune);
-}
-
-void toml_quote_go(struct str s, struct buf *out)
-{
-    buf_addc(out, '"');
-    while (s.n > 0) {
-        uint32_t rune;
-        size_t width = utf8_decode(s, &rune);
-
-        if (rune == UTF8_INVALID)
-            buf_addf(out, "\\x%02x", (unsigned char)s.p[0]);
-        else
-            add_quoted_rune(rune, '"', out);
-        s = str_sub(s, width, s.n);
-    }
-    buf_addc(out, '"');
-}
-
-void toml_quote_go_rune(uint32_t rune, struct buf *out)
-{
+    buf_add_rune(&text, rune);
+    utf8_quote(buf_str(&text), &quoted);
     buf_addc(out, '\'');
-    add_quoted_rune(rune, '\'', out);
+    if (rune == '\'' || rune == '"')
+        buf_adds(out, rune == '"' ? "\"" : "\\'");
+    else
+        buf_add(out, quoted.p + 1, quoted.n - 2);
     buf_addc(out, '\'');
 }

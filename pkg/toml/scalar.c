@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "toml/toml_int.h"
 
 /* ---- dates and times ---- */
@@ -163,7 +164,7 @@ static int fail_number(struct toml_parser *p, const char *kind, struct str s, co
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(KIB);
 
-    toml_quote_go(s, &b);
+    utf8_quote(s, &b);
     return toml_fail_at(p, p->line, "Invalid %s%s%s", kind, buf_z(&b), why);
 }
 
@@ -270,7 +271,7 @@ static NODISCARD int read_date(struct toml_parser *p, size_t start, struct value
 
         buf_addc(&upper, c == ' ' || c == 't' ? 'T' : c == 'z' ? 'Z' : c);
     }
-    toml_quote_go(buf_str(&upper), &quoted);
+    utf8_quote(buf_str(&upper), &quoted);
     return toml_fail_at(p, p->line, "invalid datetime: %s", buf_z(&quoted));
 }
 
@@ -365,7 +366,7 @@ static NODISCARD int read_signed(struct toml_parser *p, size_t start, struct val
                              STR_ARG(str_sub(p->text, start, p->pos)), (int)next);
         return read_number(p, start, false, ret);
     }
-    toml_quote_go_rune(c, &quoted);
+    toml_quote_rune(c, &quoted);
     return toml_fail(p, "expected a digit but got %s", buf_z(&quoted));
 }
 
@@ -401,7 +402,7 @@ static NODISCARD int read_word(struct toml_parser *p, size_t start, struct value
         *ret = value_from_bool(word.p[0] == 't');
         return 0;
     }
-    toml_quote_go(word, &quoted);
+    utf8_quote(word, &quoted);
     return toml_fail(p, "expected value but found %s instead", buf_z(&quoted));
 }
 
@@ -430,7 +431,7 @@ int toml_read_scalar(struct toml_parser *p, uint32_t first, struct value *ret)
         return toml_fail(p, "floats must start with a digit, not '.'");
     if (is_letter(first))
         return read_word(p, start, ret);
-    toml_quote_go_rune(first, &quoted);
+    toml_quote_rune(first, &quoted);
     if (first == '\n')
         return toml_fail_previous(p, "expected value but found %s instead", buf_z(&quoted));
     return toml_fail(p, "expected value but found %s instead", buf_z(&quoted));

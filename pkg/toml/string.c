@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "base/utf8.h"
 #include "toml/toml_int.h"
 
 static bool is_hex(uint32_t c)
@@ -13,7 +14,7 @@ static int fail_quoted(struct toml_parser *p, const char *before, struct str s, 
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(KIB);
 
-    toml_quote_go(s, &b);
+    utf8_quote(s, &b);
     return toml_fail(p, "%s%s%s", before, buf_z(&b), after);
 }
 

@@ -8,9 +8,8 @@
 /* Appends the text quoted, or bare where a key may be. */
 void toml_quote(struct str s, struct buf *out);
 void toml_quote_key(struct str s, struct buf *out);
-/* strconv.Quote, as %q in the library's error texts. */
-void toml_quote_go(struct str s, struct buf *out);
-void toml_quote_go_rune(uint32_t rune, struct buf *out);
+/* strconv.QuoteRune: %q of a character in the library's error texts. */
+void toml_quote_rune(uint32_t rune, struct buf *out);
 
 #define TOML_EOF 0 /* a NUL in the text is an error, so the library can say 0 for the end */
 

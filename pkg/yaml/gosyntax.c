@@ -1,55 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values as Go's fmt prints them with %#v: go-yaml's error texts show keys so. */
 #include <stdlib.h>
-#include <utf8proc.h>
 
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include "yaml/node.h"
-
-/* unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the blank. */
-static bool is_print(uint32_t rune)
-{
-    utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)rune);
-
-    return rune == ' ' || (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_SO);
-}
-
-static void quote_rune(uint32_t rune, struct buf *out)
-{
-    static const char named[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
-    const char *at = rune > 0 && rune < 0x80 ? memchr(named, (int)rune, sizeof(named) - 1) : NULL;
-
-    if (rune == '"' || rune == '\\')
-        buf_addf(out, "\\%c", (int)rune);
-    else if (is_print(rune))
-        buf_add_rune(out, rune);
-    else if (at)
-        buf_addf(out, "\\%c", letters[at - named]);
-    else if (rune < 0x80)
-        buf_addf(out, "\\x%02x", rune);
-    else if (rune < 0x10000)
-        buf_addf(out, "\\u%04x", rune);
-    else
-        buf_addf(out, "\\U%08x", rune);
-}
-
-void yml_quote_go(struct str s, struct buf *out)
-{
-    buf_addc(out, '"');
-    while (s.n > 0) {
-        uint32_t rune;
-        size_t width = utf8_decode(s, &rune);
-
-        if (rune == UTF8_INVALID)
-            buf_addf(out, "\\x%02x", (unsigned char)s.p[0]);
-        else
-            quote_rune(rune, out);
-        s = str_sub(s, width, s.n);
-    }
-    buf_addc(out, '"');
-}
 
 static void print_scalar(struct value v, bool top, struct buf *out)
 {
@@ -70,7 +26,7 @@ static void print_scalar(struct value v, bool top, struct buf *out)
         number_format_float(v.f, 'g', -1, 64, out);
         return;
     default:
-        yml_quote_go(value_str(v), out);
+        utf8_quote(value_str(v), out);
     }
 }
 

@@ -15,9 +15,6 @@ bool yml_reads_as_string(struct str text);
 /* A float as it comes out of the detour through JSON: whole numbers are integers there unless `floats`. */
 struct value yml_number(struct value v, bool floats);
 
-/* Appends strconv.Quote(s). */
-void yml_quote_go(struct str s, struct buf *out);
-
 /* Positions of the entries of `map` in go-yaml's natural order; `order` and `tmp` have room for all. */
 void yml_sort_keys(struct value map, bool v3, uint32_t *order, uint32_t *tmp);
 

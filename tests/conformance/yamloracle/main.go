@@ -189,6 +189,9 @@ func diff(framesPath, wantPath, gotPath string) {
 		if i < len(got) {
 			g = string(got[i].text)
 		}
+		if f.op == 'v' {
+			w, g = sortTree(w), sortTree(g)
+		}
 		if w == g {
 			continue
 		}
@@ -230,11 +233,19 @@ func main() {
 		diff(os.Args[2], os.Args[3], os.Args[4])
 	case "table":
 		for _, f := range readFrames(os.Stdin, true) {
-			if s := answerText(f); tableFits(f.text) && tableFits([]byte(s)) {
+			if s := answerText(f); len(f.text) < 800 && len(s) < 800 && stable(f, s) {
 				fmt.Fprintf(out, "%c %s\n= %s\n", f.op, strconv.QuoteToASCII(string(f.text)), strconv.QuoteToASCII(s))
 			}
 		}
 	}
 }
 
-func tableFits(b []byte) bool { return len(b) < 400 }
+// Does the library give the same answer every time, or in the order of a map?
+func stable(f frame, s string) bool {
+	for i := 0; i < 20 && f.op == 'v'; i++ {
+		if answerText(f) != s {
+			return false
+		}
+	}
+	return true
+}

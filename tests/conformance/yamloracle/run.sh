@@ -13,7 +13,7 @@ mkdir -p "$dir"
 make --no-print-directory build/libschema.a build/libtoml.a build/libyaml.a build/libjson.a build/libregex.a build/libvalue.a build/libbase.a
 cc -std=gnu17 -O2 -D_GNU_SOURCE -Ipkg tests/conformance/yamloracle/driver/driver.c -Wl,--start-group build/libschema.a \
     build/libtoml.a build/libyaml.a build/libjson.a build/libregex.a build/libvalue.a build/libbase.a -Wl,--end-group \
-    -l:libyaml.a -l:libre2.a -l:libutf8proc.a -lcrypto -l:libstdc++.a -lm -o "$dir/driver"
+    -l:libyaml.a -l:libre2.a -l:libutf8proc.a -lcrypto -l:libstdc++.a -lm -pthread -o "$dir/driver"
 cd "$dir"
 ./yamloracle gen "$seed" "$n" "$ops" >frames
 ./yamloracle run <frames >want

@@ -6,12 +6,22 @@
 
 #include "base/limits.h"
 #include "json/json.h"
+#include "schema/schema.h"
 #include "toml/toml.h"
 #include "yaml/yaml.h"
 
 #define MEMORY_MAX (512 * MIB)
 
 static const struct json_options json_floats = { .floats = true };
+
+/* ["schema as text", instance] */
+static int validate(struct value pair, struct buf *out, struct err **err)
+{
+    CLEANUP(schema_free) struct schema *s = NULL;
+    int r = schema_compile(value_str(value_at(pair, 0)), &s, err);
+
+    return r < 0 ? r : schema_validate(s, value_at(pair, 1), out, err);
+}
 
 static int answer(char op, struct str text, struct arena *a, struct buf *out, struct err **err)
 {
@@ -42,6 +52,9 @@ static int answer(char op, struct str text, struct arena *a, struct buf *out, st
     case 'u':
         r = json_parse(a, text, NULL, &v, err);
         return r < 0 ? r : toml_print(v, out, err);
+    case 'v':
+        r = json_parse(a, text, &json_floats, &v, err);
+        return r < 0 ? r : validate(v, out, err);
     default:
         return err_set(err, ERRC_INVALID, "unknown operation '%c'", op);
     }
