@@ -47,90 +47,78 @@ static int value_of(const char *table, size_t n, char c)
     return p ? (int)(p - table) : -1;
 }
 
-struct decoder {
-    const char *table;
-    int bits;     /* per character */
-    size_t group; /* characters a group */
-    bool padded;
-};
-
 static bool is_newline(char c)
 {
     return c == '\n' || c == '\r';
 }
 
-/* Skips the padding of a group that has `have` characters, and what may follow it. */
-static bool end_padding(const struct decoder *d, struct str s, size_t i, size_t have, size_t *ret_at)
+static size_t skip_newlines(struct str s, size_t at)
 {
-    size_t need = d->group - have;
-
-    *ret_at = i;
-    if (!d->padded || have < 2 || (d->bits == 5 && (have == 3 || have == 6)))
-        return false;
-    for (; need > 0; need--) {
-        while (i < s.n && is_newline(s.p[i]))
-            i++;
-        if (i >= s.n || s.p[i] != '=') {
-            *ret_at = MIN(i, s.n);
-            return false;
-        }
-        i++;
-    }
-    while (i < s.n && is_newline(s.p[i]))
-        i++;
-    *ret_at = i;
-    return i == s.n;
+    while (at < s.n && is_newline(s.p[at]))
+        at++;
+    return at;
 }
 
-static bool decode(const struct decoder *d, struct str s, struct buf *out, size_t *ret_at)
+/* Adds the whole bytes of `have` characters of `bits` bits each. */
+static void add_group(uint64_t acc, size_t have, int bits, struct buf *out)
 {
-    size_t alphabet = (size_t)1 << d->bits, have = 0, ignored, *at = ret_at ? ret_at : &ignored;
-    uint64_t acc = 0;
-    size_t i;
+    for (int left = (int)have * bits; left >= 8; left -= 8)
+        buf_addc(out, (char)(acc >> (left - 8) & 0xff));
+}
 
-    for (i = 0; i < s.n; i++) {
-        int v;
-
-        if (is_newline(s.p[i]))
-            continue;
-        if (s.p[i] == '=') {
-            if (have == 0 || !end_padding(d, s, i, have, at)) {
-                if (have == 0)
-                    *at = i;
-                return false;
-            }
-            goto tail;
-        }
-        v = value_of(d->table, alphabet, s.p[i]);
-        if (v < 0) {
-            *at = i;
-            return false;
-        }
-        acc = acc << d->bits | (uint64_t)v;
-        if (++have == d->group) {
-            for (int shift = (int)d->group * d->bits - 8; shift >= 0; shift -= 8)
-                buf_addc(out, (char)(acc >> shift & 0xff));
-            acc = 0;
-            have = 0;
-        }
-    }
-    if (have == 0)
-        return true;
-    if (d->padded || have == 1) {
-        *at = s.n - have; /* Go names where the unfinished group starts */
+/* What follows the first '=' of a group that has `have` characters; `at` is behind it. */
+static bool end_base64(struct str s, size_t at, size_t have, size_t *ret_at)
+{
+    if (have < 2) {
+        *ret_at = at - 1;
         return false;
     }
-tail:
-    for (int left = (int)have * d->bits; left >= 8; left -= 8)
-        buf_addc(out, (char)(acc >> (left - 8) & 0xff));
-    return true;
+    if (have == 2) {
+        at = skip_newlines(s, at);
+        if (at == s.n || s.p[at] != '=') {
+            *ret_at = at == s.n ? at : at - 1;
+            return false;
+        }
+        at++;
+    }
+    *ret_at = skip_newlines(s, at);
+    return *ret_at == s.n;
 }
 
 bool base64_decode(enum base64_alphabet alphabet, struct str s, struct buf *out, size_t *ret_at)
 {
-    struct decoder d = { alphabet == BASE64_STD ? b64_std : b64_url, 6, 4, alphabet != BASE64_RAW_URL };
+    const char *table = alphabet == BASE64_STD ? b64_std : b64_url;
+    bool padded = alphabet != BASE64_RAW_URL;
+    size_t have = 0, ignored, *at = ret_at ? ret_at : &ignored;
+    uint64_t acc = 0;
 
-    return decode(&d, s, out, ret_at);
+    for (size_t i = 0; i < s.n; i++) {
+        int v = value_of(table, 64, s.p[i]);
+
+        if (v < 0 && is_newline(s.p[i]))
+            continue;
+        if (v < 0 && s.p[i] == '=' && padded) {
+            if (!end_base64(s, i + 1, have, at))
+                return false;
+            add_group(acc, have, 6, out);
+            return true;
+        }
+        if (v < 0) {
+            *at = i;
+            return false;
+        }
+        acc = acc << 6 | (uint64_t)v;
+        if (++have == 4) {
+            add_group(acc, 4, 6, out);
+            acc = have = 0;
+        }
+    }
+    if (have > 0 && (padded || have == 1)) {
+        *at = s.n - have; /* where Go takes the unfinished group to start */
+        return false;
+    }
+    add_group(acc, have, 6, out);
+    return true;
 }
 
 void base32_encode(struct str s, struct buf *out)
@@ -146,11 +134,63 @@ void base32_encode(struct str s, struct buf *out)
     }
 }
 
+/* The padding behind the '=' at i - 1 of a group that has `have` characters; at most seven characters are left. */
+static bool end_base32(struct str s, size_t i, size_t have, size_t *ret_at)
+{
+    size_t left = s.n - i;
+
+    if (left + have < 7) {
+        *ret_at = s.n;
+        return false;
+    }
+    for (size_t k = 0; k + have < 7; k++) {
+        if (left > k && s.p[i + k] != '=') {
+            *ret_at = i + k - 1;
+            return false;
+        }
+    }
+    *ret_at = i - 1;
+    return have != 3 && have != 6;
+}
+
+static bool decode_base32(struct str s, struct buf *out, size_t *ret_at)
+{
+    size_t have = 0;
+    uint64_t acc = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        int v = value_of(b32, 32, s.p[i]);
+
+        if (s.p[i] == '=' && have >= 2 && s.n - i - 1 < 8) {
+            if (!end_base32(s, i + 1, have, ret_at))
+                return false;
+            add_group(acc, have, 5, out);
+            return true;
+        }
+        if (v < 0) {
+            *ret_at = i;
+            return false;
+        }
+        acc = acc << 5 | (uint64_t)v;
+        if (++have == 8) {
+            add_group(acc, 8, 5, out);
+            acc = have = 0;
+        }
+    }
+    *ret_at = s.n - have;
+    return have == 0;
+}
+
+/* Go takes the line breaks out first: its offsets do not count them. */
 bool base32_decode(struct str s, struct buf *out, size_t *ret_at)
 {
-    struct decoder d = { b32, 5, 8, true };
+    CLEANUP(buf_done) struct buf text = BUF_INIT(s.n);
+    size_t ignored;
 
-    return decode(&d, s, out, ret_at);
+    for (size_t i = 0; i < s.n; i++)
+        if (!is_newline(s.p[i]))
+            buf_addc(&text, s.p[i]);
+    return decode_base32(buf_str(&text), out, ret_at ? ret_at : &ignored);
 }
 
 void hex_encode(struct str s, struct buf *out)

@@ -5,6 +5,7 @@
 //	go run . semver   > ../../data/semver/cases.txt
 //	go run . regex    > ../../data/regex/cases.txt
 //	go run . funcs    > ../../data/template/functions.jsonl
+//	go run . funcs 7  other templates, from another seed, to compare once
 //
 // Fields of the text files are separated by tabs; control characters, bytes above 0x7e and backslashes are \xNN.
 package main
@@ -49,7 +50,7 @@ func main() {
 		}
 		return
 	}
-	if len(os.Args) != 2 || commands[os.Args[1]] == nil {
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: funcoracle semver|regex|funcs, or funcoracle render TEMPLATE...")
 		os.Exit(2)
 	}
