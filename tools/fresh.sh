@@ -71,8 +71,8 @@ step "apt-get install git make"
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends git make ca-certificates >/dev/null
 git config --global advice.detachedHead false
-git clone -q /pintle.bundle /root/pintle
-cd /root/pintle
+git clone -q /pintle.bundle /src/pintle
+cd /src/pintle
 for target in $targets; do
     step "make \$target"
     start=\$(date +%s)
