@@ -76,7 +76,6 @@ void informer_join(struct informer *i);
 void informer_free(struct informer *i);
 bool informer_is_synced(struct informer *i);
 size_t informer_n(struct informer *i);
-uint64_t value_digest(struct value object); /* without status, managedFields, resourceVersion */
 
 /* ---- election.c --------------------------------------------------------------------------------------------------- */
 

@@ -111,7 +111,8 @@ static uint64_t digest_any(struct value v, int depth)
     }
 }
 
-uint64_t value_digest(struct value object)
+/* Without status, managedFields, resourceVersion. */
+static uint64_t spec_digest(struct value object)
 {
     static const char *const top[] = { "status", "metadata" };
     static const char *const meta[] = { "managedFields", "resourceVersion" };
@@ -202,7 +203,7 @@ static void store_put(struct informer *i, struct value object, struct controller
                       struct change *ret)
 {
     CLEANUP(buf_done) struct buf key = BUF_INIT(4 * KIB);
-    uint64_t digest = value_digest(object);
+    uint64_t digest = spec_digest(object);
     struct entry *e;
 
     store_key(kube_namespace(object), kube_name(object), &key);

@@ -96,15 +96,12 @@ NODISCARD int transfer_new(struct http_client *c, const struct http_request *rq,
                            struct transfer **ret, struct err **err);
 void transfer_unref(struct transfer *t);
 DEFINE_CLEANUP(struct transfer *, transfer_unref)
-/* Sets the easy handle up for t->url. */
-NODISCARD int transfer_prepare(struct transfer *t, struct err **err);
 /* What came of a hop: 1 when there is another one (already prepared), 0 or a failure when it is over. */
 NODISCARD int transfer_finish(struct transfer *t, CURLcode code, struct err **err);
 int transfer_status_error(const struct transfer *t, struct err **err);
 bool transfer_is_accepted(const struct transfer *t, int status); /* is this status an answer? */
 bool transfer_is_redirect(const struct transfer *t);
 const char *transfer_method(const struct transfer *t);
-void transfer_describe(const struct transfer *t, struct buf *out); /* "GET https://host/path" */
 
 /* callbacks.c */
 void transfer_set_callbacks(struct transfer *t);

@@ -85,32 +85,6 @@ static void copy_request(struct transfer *t, const struct http_request *rq)
     copy_identity(t, rq);
 }
 
-int transfer_new(struct http_client *c, const struct http_request *rq, bool stream, struct transfer **ret,
-                 struct err **err)
-{
-    CLEANUP(transfer_unref) struct transfer *t = xcalloc(1, sizeof(*t));
-    int r;
-
-    atomic_init(&t->refs, 1);
-    t->loop = stream ? &c->streams : &c->exchanges;
-    t->stream = stream;
-    t->memory = arena_new(SIZE_MAX / 2);
-    t->body.max = t->queue.max = SIZE_MAX;
-    t->easy = curl.easy_init();
-    if (!t->easy)
-        return err_set(err, ERRC_INTERNAL, "libcurl has no memory");
-    copy_request(t, rq);
-    r = copy_headers(t, rq, err);
-    if (r < 0)
-        return r;
-    t->url = str_dup(rq->url);
-    r = transfer_prepare(t, err);
-    if (r < 0)
-        return r;
-    *ret = TAKE(t);
-    return 0;
-}
-
 void transfer_unref(struct transfer *t)
 {
     if (!t || atomic_fetch_sub(&t->refs, 1) > 1)
@@ -136,7 +110,8 @@ const char *transfer_method(const struct transfer *t)
     return t->rq.method ? t->rq.method : t->rq.body.p ? "POST" : "GET";
 }
 
-void transfer_describe(const struct transfer *t, struct buf *out)
+/* "GET https://host/path" */
+static void describe(const struct transfer *t, struct buf *out)
 {
     buf_addf(out, "%s ", transfer_method(t));
     http_url_redact(str_from(t->url), out);
@@ -357,15 +332,41 @@ static int prepare(struct transfer *t, struct err **err)
     return 0;
 }
 
-int transfer_prepare(struct transfer *t, struct err **err)
+static int transfer_prepare(struct transfer *t, struct err **err)
 {
     CLEANUP(buf_done) struct buf what = BUF_INIT(HTTP_URL_MAX * 4);
     int r = prepare(t, err);
 
     if (r == 0 || r == -ERRC_UNSUPPORTED)
         return r;
-    transfer_describe(t, &what);
+    describe(t, &what);
     return err_wrap(err, r, "%s", buf_z(&what));
+}
+
+int transfer_new(struct http_client *c, const struct http_request *rq, bool stream, struct transfer **ret,
+                 struct err **err)
+{
+    CLEANUP(transfer_unref) struct transfer *t = xcalloc(1, sizeof(*t));
+    int r;
+
+    atomic_init(&t->refs, 1);
+    t->loop = stream ? &c->streams : &c->exchanges;
+    t->stream = stream;
+    t->memory = arena_new(SIZE_MAX / 2);
+    t->body.max = t->queue.max = SIZE_MAX;
+    t->easy = curl.easy_init();
+    if (!t->easy)
+        return err_set(err, ERRC_INTERNAL, "libcurl has no memory");
+    copy_request(t, rq);
+    r = copy_headers(t, rq, err);
+    if (r < 0)
+        return r;
+    t->url = str_dup(rq->url);
+    r = transfer_prepare(t, err);
+    if (r < 0)
+        return r;
+    *ret = TAKE(t);
+    return 0;
 }
 
 /* ---- the end of a hop --------------------------------------------------------------------------------------------- */
@@ -394,7 +395,7 @@ static int redirect(struct transfer *t, struct err **err)
     CLEANUP(buf_done) struct buf what = BUF_INIT(HTTP_URL_MAX * 4), next = BUF_INIT(HTTP_URL_MAX * 2);
     int r;
 
-    transfer_describe(t, &what);
+    describe(t, &what);
     if (++t->hops > t->redirects)
         return err_set(err, ERRC_LIMIT, "%s: more than %d redirects", buf_z(&what), t->redirects);
     r = http_url_resolve(str_from(t->url), transfer_answer_header(t, STR("Location")), &next, err);
@@ -420,7 +421,7 @@ int transfer_status_error(const struct transfer *t, struct err **err)
     enum errc code = http_status_errc(t->status);
     int r;
 
-    transfer_describe(t, &what);
+    describe(t, &what);
     r = err_set(err, code == ERRC_NONE ? ERRC_INVALID : code, "%s: %d%s%s", buf_z(&what), t->status,
                 *http_status_text(t->status) ? " " : "", http_status_text(t->status));
     if (err)
@@ -452,7 +453,7 @@ static int transfer_failed(struct transfer *t, CURLcode code, struct err **err)
 {
     CLEANUP(buf_done) struct buf what = BUF_INIT(HTTP_URL_MAX * 4), why = BUF_INIT(8 * KIB);
 
-    transfer_describe(t, &what);
+    describe(t, &what);
     if (t->fail_code != ERRC_NONE)
         return err_set(err, (enum errc)t->fail_code, "%s: %s", buf_z(&what), t->fail_text);
     escape_controls(str_from(*t->reason ? t->reason : curl.easy_strerror(code)), &why);

@@ -27,7 +27,7 @@ static void files_done(struct files *f)
 }
 DEFINE_CLEANUP_VALUE(struct files, files_done)
 
-struct kube_config *config_new(void)
+static struct kube_config *config_new(void)
 {
     struct kube_config *c = xcalloc(1, sizeof(*c));
 
@@ -220,7 +220,7 @@ static void apply_flags(struct kube_config *c, const struct kube_config_options 
     }
 }
 
-int config_check(const struct kube_config *c, struct err **err)
+static int config_check(const struct kube_config *c, struct err **err)
 {
     CLEANUP(http_url_done) struct http_url u = { 0 };
     bool cert = c->cert_pem.n > 0 || c->cert_file.n > 0, key = c->key_pem.n > 0 || c->key_file.n > 0;
@@ -236,6 +236,52 @@ int config_check(const struct kube_config *c, struct err **err)
                        cert ? "certificate" : "key", cert ? "key" : "certificate");
     return 0;
 }
+
+/* ---- in a pod ----------------------------------------------------------------------------------------------------- */
+
+static struct str pod_namespace(struct kube_config *c, const char *dir)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(KUBE_CONFIG_MAX);
+    CLEANUP(free_ptr) char *path = fs_join(dir, "namespace");
+    const char *env = getenv("POD_NAMESPACE");
+
+    if (env && *env)
+        return arena_dup(c->memory, str_from(env));
+    if (fs_read_file(path, &text, NULL) < 0)
+        return STR_NONE;
+    return arena_dup(c->memory, str_trim(buf_str(&text)));
+}
+
+static int config_in_cluster(struct kube_config **ret, struct err **err)
+{
+    CLEANUP(kube_config_free) struct kube_config *c = config_new();
+    const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
+    const char *dir = getenv("PINTLE_SERVICE_ACCOUNT_DIR"); /* for tests */
+    bool v6 = host && strchr(host, ':');
+    struct str ca;
+    int r;
+
+    if (!dir)
+        dir = "/var/run/secrets/kubernetes.io/serviceaccount";
+    if (!host || !port || !*host || !*port)
+        return err_set(err, ERRC_NOT_FOUND,
+                       "not in a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set");
+    c->server = arena_printf(c->memory, "https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    c->token_file = arena_printf(c->memory, "%s/token", dir);
+    ca = arena_printf(c->memory, "%s/ca.crt", dir);
+    if (fs_is_file(ca.p)) /* else the system's roots */
+        c->ca_file = ca;
+    if (!fs_is_file(c->token_file.p))
+        return err_set(err, ERRC_NOT_FOUND, "not in a cluster: %s is missing", c->token_file.p);
+    c->ns = pod_namespace(c, dir);
+    r = config_check(c, err);
+    if (r < 0)
+        return r;
+    *ret = TAKE(c);
+    return 0;
+}
+
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
 
 /* "https://h:6443" for "h:6443", as client-go's DefaultServerURL() reads it. */
 static void complete_server(struct kube_config *c)
@@ -314,50 +360,6 @@ int kube_config_parse_untrusted(struct str text, struct str context, struct kube
     if (r < 0)
         return r;
     complete_server(c);
-    r = config_check(c, err);
-    if (r < 0)
-        return r;
-    *ret = TAKE(c);
-    return 0;
-}
-
-/* ---- in a pod ----------------------------------------------------------------------------------------------------- */
-
-static struct str pod_namespace(struct kube_config *c, const char *dir)
-{
-    CLEANUP(buf_done) struct buf text = BUF_INIT(KUBE_CONFIG_MAX);
-    CLEANUP(free_ptr) char *path = fs_join(dir, "namespace");
-    const char *env = getenv("POD_NAMESPACE");
-
-    if (env && *env)
-        return arena_dup(c->memory, str_from(env));
-    if (fs_read_file(path, &text, NULL) < 0)
-        return STR_NONE;
-    return arena_dup(c->memory, str_trim(buf_str(&text)));
-}
-
-int config_in_cluster(struct kube_config **ret, struct err **err)
-{
-    CLEANUP(kube_config_free) struct kube_config *c = config_new();
-    const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
-    const char *dir = getenv("PINTLE_SERVICE_ACCOUNT_DIR"); /* for tests */
-    bool v6 = host && strchr(host, ':');
-    struct str ca;
-    int r;
-
-    if (!dir)
-        dir = "/var/run/secrets/kubernetes.io/serviceaccount";
-    if (!host || !port || !*host || !*port)
-        return err_set(err, ERRC_NOT_FOUND,
-                       "not in a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set");
-    c->server = arena_printf(c->memory, "https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
-    c->token_file = arena_printf(c->memory, "%s/token", dir);
-    ca = arena_printf(c->memory, "%s/ca.crt", dir);
-    if (fs_is_file(ca.p)) /* else the system's roots */
-        c->ca_file = ca;
-    if (!fs_is_file(c->token_file.p))
-        return err_set(err, ERRC_NOT_FOUND, "not in a cluster: %s is missing", c->token_file.p);
-    c->ns = pod_namespace(c, dir);
     r = config_check(c, err);
     if (r < 0)
         return r;

@@ -41,10 +41,7 @@ struct kube_config {
     size_t n_as_groups;
     struct kube_exec *exec; /* NULL: none */
 };
-struct kube_config *config_new(void) NODISCARD;
 struct kube_config *config_copy(const struct kube_config *c) NODISCARD;
-NODISCARD int config_in_cluster(struct kube_config **ret, struct err **err);
-NODISCARD int config_check(const struct kube_config *c, struct err **err);
 /* The entry of a kubeconfig list, with where it came from. */
 struct config_entry {
     struct str name;

@@ -186,7 +186,6 @@ static void test_a_body_has_a_limit(void **state)
 static void test_a_write_whose_fate_is_unknown_is_sent_once(void **state)
 {
     static const char *const methods[] = { "POST", "PUT", "PATCH", "DELETE" };
-    CLEANUP(free_ptr) char *warm = xasprintf("http://127.0.0.1:%d/long", server_port(server));
     CLEANUP(free_ptr) char *url = xasprintf("http://127.0.0.1:%d/nothing", server_port(server));
 
     UNUSED(state);
