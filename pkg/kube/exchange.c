@@ -293,10 +293,12 @@ static void set_identity(struct kube_exchange_state *x)
 static int check_fence(const struct kube_exchange_state *x, struct err **err)
 {
     int64_t fence = atomic_load(&x->k->conn->fence_ms);
+    CLEANUP(buf_done) struct buf what = BUF_INIT(4 * KIB);
 
     if (fence == 0 || !x->rq || !is_write(x->rq->verb) || clock_mono_ms() < fence)
         return 0;
-    return err_set(err, ERRC_CANCELLED, "this process is not the leader any more");
+    exchange_describe(x, &what);
+    return err_set(err, ERRC_CANCELLED, "%s: this process is not the leader any more", buf_z(&what));
 }
 
 int exchange_arm(struct kube_exchange_state *x, struct err **err)
