@@ -66,8 +66,10 @@ int release_read_source(void *ctx, struct arena *a, const char *kind, struct str
     struct kube *k = o->as;
     int r;
 
-    if (str_eq(ref.kind, STR("Values")))
+    if (str_eq(ref.kind, STR("Values"))) {
         ref.api_version = STR(RELEASE_API_VERSION);
+        k = o->own;
+    }
     r = kube_get(k, a, &ref, ret, err);
     return r < 0 ? err_wrap(err, r, "%s %.*s/%.*s", kind, STR_ARG(ns), STR_ARG(name)) : 0;
 }
@@ -366,6 +368,7 @@ int release_observe(struct release_manager *m, struct arena *a, struct value obj
     int r;
 
     o->arena = a;
+    o->own = m->kube;
     r = release_spec_read(object, &o->spec, err);
     if (r < 0)
         return r;

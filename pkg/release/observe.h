@@ -36,7 +36,8 @@ struct observation {
     struct release_spec spec;
     struct release_config config;
     struct release_owner owner;
-    struct kube *as; /* a reference */
+    struct kube *own; /* the controller's identity; borrowed */
+    struct kube *as;  /* that of the release; a reference */
 
     struct record_head *heads; /* oldest first */
     size_t n_heads;
