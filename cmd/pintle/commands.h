@@ -6,10 +6,16 @@
 #define COMMANDS(X) \
     X(apply)        \
     X(completion)   \
+    X(controller)   \
     X(crds)         \
+    X(dev)          \
     X(get)          \
     X(help)         \
     X(manifests)    \
+    X(mirror)       \
+    X(mirror_serve) \
+    X(repo)         \
+    X(repo_index)   \
     X(show)         \
     X(show_all)     \
     X(show_chart)   \

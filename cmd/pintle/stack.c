@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pintle/stack.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "chart/chart.h"
+#include "http/http.h"
+#include "pintle/cli.h"
+#include "registry/registry.h"
+#include "release/release.h"
+#include "releasegroup/releasegroup.h"
+
+#define CHART_CACHE_BYTES (32 * MIB)
+#define KINDS_MAX 16
+
+struct stack {
+    struct kube *kube;
+    char *data_dir;
+    struct http_client *http;
+    struct registry_db *db;
+    struct kube_recorder *recorder;
+    struct chart_store *store;
+    struct registry_manager *registry;
+    struct chart_manager *charts;
+    struct release_manager *releases;
+    struct releasegroup_manager *groups;
+    struct controller *controller;
+};
+
+static int open_parts(struct stack *s, const struct stack_options *o, struct err **err)
+{
+    CLEANUP(free_ptr) char *db_path = fs_join(o->data_dir, "index.db");
+    int r = fs_make_dirs(o->data_dir, 0700, err);
+
+    if (r == 0)
+        r = http_client_new(NULL, &s->http, err);
+    return r < 0 ? r : registry_db_open(db_path, &s->db, err);
+}
+
+static void make_managers(struct stack *s, const struct stack_options *o)
+{
+    struct str ns = str_from(o->ns);
+
+    s->recorder = kube_recorder_new(s->kube, STR("pintle"));
+    s->store = chart_store_new(s->kube, ns, CHART_CACHE_BYTES);
+    s->registry = registry_manager_new(&(struct registry_manager_options){
+        .kube = s->kube,
+        .recorder = s->recorder,
+        .http = s->http,
+        .db = s->db,
+        .ns = ns,
+        .temp_dir = s->data_dir,
+        .refuse_nets = o->allow_local ? 0 : HTTP_REFUSE_LOCAL,
+    });
+    s->charts = chart_manager_new(&(struct chart_manager_options){
+        .kube = s->kube, .recorder = s->recorder, .registry = s->registry, .store = s->store, .ns = ns });
+    s->releases = release_manager_new(&(struct release_manager_options){
+        .kube = s->kube,
+        .store = s->store,
+        .recorder = s->recorder,
+        .ns = ns,
+        .default_service_account = str_from(o->default_service_account),
+    });
+    s->groups = releasegroup_manager_new(s->kube, s->recorder);
+}
+
+static size_t collect_kinds(struct stack *s, struct controller_kind *out)
+{
+    const struct controller_kind *parts[4];
+    size_t n[4], total = 0;
+
+    parts[0] = registry_manager_kinds(s->registry, &n[0]);
+    parts[1] = chart_manager_kinds(s->charts, &n[1]);
+    parts[2] = release_manager_kinds(s->releases, &n[2]);
+    parts[3] = releasegroup_manager_kinds(s->groups, &n[3]);
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+        for (size_t k = 0; k < n[i] && total < KINDS_MAX; k++)
+            out[total++] = parts[i][k];
+    return total;
+}
+
+static void know_our_kinds(struct kube *k)
+{
+    static const struct {
+        const char *kind, *plural;
+        bool namespaced;
+    } kinds[] = {
+        { "Repository", "repositories", false },  { "RepoGroup", "repogroups", false }, { "Chart", "charts", false },
+        { "Release", "releases", true },          { "ReleaseGroup", "releasegroups", true },
+        { "Values", "values", true },             { "Config", "configs", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+        kube_kind_add(k, STR("pintle.dev/v1alpha1"), str_from(kinds[i].kind), str_from(kinds[i].plural),
+                      kinds[i].namespaced);
+}
+
+static int make_controller(struct stack *s, const struct stack_options *o, struct err **err)
+{
+    struct controller_kind kinds[KINDS_MAX];
+    size_t n = collect_kinds(s, kinds);
+    struct controller_options options = {
+        .kube = s->kube,
+        .workers = o->workers,
+        .listen = o->listen,
+        .lease_ns = o->leader_election ? str_from(o->ns) : STR_NONE,
+        .lease_name = o->leader_election ? STR("pintle-controller") : STR_NONE,
+        .signals = o->signals,
+    };
+    int r = controller_new(&options, kinds, n, &s->controller, err);
+
+    if (r == 0)
+        release_manager_attach(s->releases, s->controller);
+    return r;
+}
+
+int stack_new(const struct stack_options *o, struct stack **ret, struct err **err)
+{
+    CLEANUP(stack_free) struct stack *s = xcalloc(1, sizeof(*s));
+    int r;
+
+    s->kube = kube_ref(o->kube);
+    s->data_dir = xstrdup(o->data_dir);
+    know_our_kinds(s->kube);
+    r = open_parts(s, o, err);
+    if (r < 0)
+        return r;
+    make_managers(s, o);
+    r = make_controller(s, o, err);
+    if (r == 0)
+        *ret = TAKE(s);
+    return r;
+}
+
+void stack_free(struct stack *s)
+{
+    if (!s)
+        return;
+    controller_free(s->controller);
+    releasegroup_manager_free(s->groups);
+    release_manager_free(s->releases);
+    chart_manager_free(s->charts);
+    registry_manager_free(s->registry);
+    chart_store_free(s->store);
+    kube_recorder_free(s->recorder);
+    registry_db_close(s->db);
+    http_client_free(s->http);
+    kube_unref(s->kube);
+    free(s->data_dir);
+    free(s);
+}
+
+int stack_run(struct stack *s, struct err **err)
+{
+    return controller_run(s->controller, err);
+}
+
+void stack_stop(struct stack *s)
+{
+    controller_stop(s->controller);
+}
+
+static const char *given(struct cli *c, const char *flag, const char *other)
+{
+    const char *v = cli_string(c, flag);
+
+    if (!*v && other)
+        v = cli_string(c, other);
+    return *v ? v : NULL;
+}
+
+int stack_client(struct cli *c, struct kube **ret, struct err **err)
+{
+    CLEANUP(kube_config_free) struct kube_config *config = NULL;
+    struct kube_config_options o = {
+        .kubeconfig = given(c, "kubeconfig", NULL),
+        .context = given(c, "context", "kube-context"),
+        .server = given(c, "kube-apiserver", NULL),
+        .token = given(c, "kube-token", NULL),
+        .ca_file = given(c, "kube-ca-file", NULL),
+        .tls_server_name = given(c, "kube-tls-server-name", NULL),
+        .as = given(c, "as", "kube-as-user"),
+        .insecure = cli_bool(c, "kube-insecure-skip-tls-verify"),
+    };
+    int r;
+
+    o.as_groups = cli_list(c, cli_given(c, "as-group") ? "as-group" : "kube-as-group", &o.n_as_groups);
+    r = kube_config_load(&o, &config, err);
+    return r < 0 ? r : kube_new(config, ret, err);
+}
