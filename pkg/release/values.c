@@ -10,6 +10,7 @@ struct chain { /* the way from the first Values object to this one */
     const struct chain *up;
     struct str name;
     int depth;
+    int *reads; /* of the whole walk */
 };
 
 static struct value transform(struct arena *a, struct value v, bool sensitive, int depth)
@@ -76,6 +77,9 @@ static int resolve(const struct values_source *src, struct arena *a, struct str 
     struct value object, spec, referred = value_new_map(a), v;
     int r = check_chain(at, err);
 
+    if (r == 0 && (*at->reads)++ == VALUES_READS_MAX)
+        r = err_set(err, ERRC_LIMIT, "Values %.*s: more than %d objects are referred to", STR_ARG(at->name),
+                    VALUES_READS_MAX);
     if (r < 0)
         return r;
     r = src->get(src->ctx, a, "Values", ns, at->name, &object, err);
@@ -85,7 +89,7 @@ static int resolve(const struct values_source *src, struct arena *a, struct str 
         return r;
     spec = value_getz(object, "spec");
     for (struct value_iter it = value_iter(value_getz(spec, "refs")); value_next(&it);) {
-        struct chain next = { at, value_str(it.v), at->depth + 1 };
+        struct chain next = { at, value_str(it.v), at->depth + 1, at->reads };
 
         r = resolve(src, a, ns, &next, &v, err);
         if (r < 0)
@@ -102,7 +106,8 @@ static int resolve(const struct values_source *src, struct arena *a, struct str 
 int values_resolve(const struct values_source *src, struct arena *a, struct str ns, struct str name, struct value *ret,
                    struct err **err)
 {
-    struct chain first = { NULL, name, 1 };
+    int reads = 0;
+    struct chain first = { NULL, name, 1, &reads };
 
     return resolve(src, a, ns, &first, ret, err);
 }

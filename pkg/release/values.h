@@ -7,6 +7,7 @@
 #include "value/value.h"
 
 #define VALUES_REFS_DEPTH_MAX 32 /* refs of refs of … */
+#define VALUES_READS_MAX 1000    /* objects read for one Values object; each way to it counts */
 
 /* How to read an object; domain code and tests hand in their own. NOT_FOUND when it is absent. */
 struct values_source {
@@ -16,7 +17,8 @@ struct values_source {
 };
 
 /* One Values object with what its refs bring: own json beats refs. INVALID naming the whole path for a cycle
- * ("Values a -> b -> a") or for refs nested deeper than VALUES_REFS_DEPTH_MAX; NOT_FOUND naming who refers to it. */
+ * ("Values a -> b -> a") or for refs nested deeper than VALUES_REFS_DEPTH_MAX; LIMIT after VALUES_READS_MAX objects; NOT_FOUND
+ * naming who refers to what is missing. */
 NODISCARD int values_resolve(const struct values_source *src, struct arena *a, struct str ns, struct str name,
                              struct value *ret, struct err **err);
 
