@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "pintle/cli.h"
+#include "pintle/cluster.h"
 #include "pintle/commands.h"
 #include "pintle/stack.h"
 
@@ -44,16 +44,16 @@ static char *data_dir(struct cli *c)
 
 static int run(struct cli *c, struct err **err)
 {
-    CLEANUP(kube_unref) struct kube *k = NULL;
+    CLEANUP(cli_cluster_done) struct cli_cluster cluster = { 0 };
     CLEANUP(stack_free) struct stack *s = NULL;
     CLEANUP(free_ptr) char *data = data_dir(c);
-    int r = stack_client(c, &k, err);
+    int r = cli_connect(c, &cluster, err);
 
     if (r < 0)
         return r;
     r = stack_new(
         &(struct stack_options){
-            .kube = k,
+            .kube = cluster.kube,
             .ns = controller_namespace(c),
             .data_dir = data,
             .listen = *cli_string(c, "listen") ? cli_string(c, "listen") : NULL,

@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "chart/chart.h"
 #include "http/http.h"
-#include "pintle/cli.h"
 #include "registry/registry.h"
 #include "release/release.h"
 #include "releasegroup/releasegroup.h"
@@ -160,33 +159,4 @@ int stack_run(struct stack *s, struct err **err)
 void stack_stop(struct stack *s)
 {
     controller_stop(s->controller);
-}
-
-static const char *given(struct cli *c, const char *flag, const char *other)
-{
-    const char *v = cli_string(c, flag);
-
-    if (!*v && other)
-        v = cli_string(c, other);
-    return *v ? v : NULL;
-}
-
-int stack_client(struct cli *c, struct kube **ret, struct err **err)
-{
-    CLEANUP(kube_config_free) struct kube_config *config = NULL;
-    struct kube_config_options o = {
-        .kubeconfig = given(c, "kubeconfig", NULL),
-        .context = given(c, "context", "kube-context"),
-        .server = given(c, "kube-apiserver", NULL),
-        .token = given(c, "kube-token", NULL),
-        .ca_file = given(c, "kube-ca-file", NULL),
-        .tls_server_name = given(c, "kube-tls-server-name", NULL),
-        .as = given(c, "as", "kube-as-user"),
-        .insecure = cli_bool(c, "kube-insecure-skip-tls-verify"),
-    };
-    int r;
-
-    o.as_groups = cli_list(c, cli_given(c, "as-group") ? "as-group" : "kube-as-group", &o.n_as_groups);
-    r = kube_config_load(&o, &config, err);
-    return r < 0 ? r : kube_new(config, ret, err);
 }

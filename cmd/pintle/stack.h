@@ -23,7 +23,3 @@ DEFINE_CLEANUP(struct stack *, stack_free)
 /* Until it is stopped by stack_stop() or, with `signals`, by SIGTERM or SIGINT: 0. */
 NODISCARD int stack_run(struct stack *s, struct err **err);
 void stack_stop(struct stack *s); /* from any thread */
-
-/* A client from --kubeconfig, --context and the other global flags of the command line. */
-struct cli;
-NODISCARD int stack_client(struct cli *c, struct kube **ret, struct err **err);
