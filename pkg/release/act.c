@@ -321,7 +321,7 @@ static int act_supersede(struct release_run *run, struct err **err)
 
         if (h->status != RECORD_DEPLOYED || h->revision >= record_revision(run->record))
             continue;
-        r = restate(run, h->secret_name, RECORD_SUPERSEDED, STR("Superseded by a later revision"), err);
+        r = restate(run, h->secret_name, RECORD_SUPERSEDED, STR_NONE, err);
         if (r < 0)
             return r;
     }

@@ -164,17 +164,33 @@ static const struct chart_stored *pick_version(const struct chart_stored *all, s
     return NULL;
 }
 
+/* What is under way is worth waiting for: UNAVAILABLE. What nobody has asked for is not: NOT_FOUND. */
 static int explain_missing_chart(struct release_manager *m, struct observation *o, size_t n, struct err **err)
 {
     const struct release_spec *s = &o->spec;
-    struct kube_ref ref = KUBE_REF(RELEASE_API_VERSION, "Repository", STR_NONE, s->repo);
-    int r = kube_do(m->kube, o->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, NULL);
+    struct kube_ref repository = KUBE_REF(RELEASE_API_VERSION, "Repository", STR_NONE, s->repo);
+    struct kube_ref charts = KUBE_REF(RELEASE_API_VERSION, "Chart", STR_NONE, STR_NONE);
+    struct value object, list;
+    int r = kube_get(m->kube, o->arena, &repository, &object, NULL);
 
     if (r == -ERRC_NOT_FOUND)
         return err_set(err, ERRC_NOT_FOUND, "spec.repo: there is no Repository %.*s", STR_ARG(s->repo));
+    if (r == 0 && value_is_null(kube_condition_find(object, STR("Ready"))))
+        return err_set(err, ERRC_UNAVAILABLE, "spec.repo: Repository %.*s is not synced yet", STR_ARG(s->repo));
+    r = kube_list(m->kube, o->arena, &charts, STR_NONE, &list, NULL);
+    for (struct value_iter it = value_iter(value_getz(list, "items")); r == 0 && value_next(&it);) {
+        struct value spec = value_getz(it.v, "spec"), ready = kube_condition_find(it.v, STR("Ready"));
+        struct str name = value_str(value_getz(spec, "name"));
+
+        if (str_eq(value_str(value_getz(spec, "repository")), s->repo) &&
+            str_eq(name.n ? name : kube_name(it.v), s->chart) && !kube_condition_is(it.v, STR("Ready"), "True"))
+            return err_set(err, value_is_null(ready) ? ERRC_UNAVAILABLE : ERRC_NOT_FOUND, "spec.chart: Chart %.*s is not ready%s%.*s",
+                           STR_ARG(kube_name(it.v)), value_is_null(ready) ? " yet" : ": ",
+                           STR_ARG(value_str(value_getz(ready, "message"))));
+    }
     if (n == 0)
         return err_set(err, ERRC_NOT_FOUND,
-                       "spec.chart: chart %.*s of repository %.*s is not in the cluster: no Chart object has brought it yet",
+                       "spec.chart: chart %.*s of repository %.*s is not in the cluster: no Chart object has brought it",
                        STR_ARG(s->chart), STR_ARG(s->repo));
     return err_set(err, ERRC_NOT_FOUND,
                    "spec.version %.*s: none of the %zu versions of chart %.*s of repository %.*s in the cluster satisfies it",

@@ -133,6 +133,7 @@ static void add_intent(const struct observation *o, struct record *rec, bool fre
     record_set_annotation(rec, RECORD_ANNOTATION_ATTEMPT, buf_str(&attempt));
     record_set_annotation(rec, RECORD_ANNOTATION_STARTED, buf_str(&now));
     record_set_annotation(rec, RECORD_ANNOTATION_STEP, STR("record"));
+    record_set_deployed_now(rec);
     record_set_status(rec, fresh ? RECORD_PENDING_INSTALL : RECORD_PENDING_UPGRADE,
                       fresh ? STR("Initial install underway") : STR("Preparing upgrade"));
 }

@@ -263,6 +263,7 @@ static int report_failure(struct release_manager *m, struct observation *o, cons
     struct release_report rep = { .ready = "False",
                                   .reason = release_reason(o->stage, cause),
                                   .message = str_from(err_message(cause)),
+                                  .reconciling = retry,
                                   .stalled = !retry,
                                   .word = o->stage == RELEASE_STAGE_ACT ? "updateFailed" : "initError" };
 

@@ -262,13 +262,22 @@ static struct value now_text(struct arena *a)
 
 void record_set_status(struct record *r, enum record_status s, struct str description)
 {
-    struct value info = value_getz(r->release, "info"), now = now_text(r->arena);
+    struct value info = value_getz(r->release, "info");
 
     value_setz(info, "status", value_from_str(str_from(record_status_name(s))));
-    value_setz(info, "description", value_from_str(arena_dup(r->arena, description)));
+    if (description.p)
+        value_setz(info, "description", value_from_str(arena_dup(r->arena, description)));
+    if (s == RECORD_UNINSTALLING)
+        value_setz(info, "deleted", now_text(r->arena));
+}
+
+void record_set_deployed_now(struct record *r)
+{
+    struct value info = value_getz(r->release, "info"), now = now_text(r->arena);
+
     if (!value_has(info, STR("first_deployed")))
         value_setz(info, "first_deployed", now);
-    value_set(info, s == RECORD_UNINSTALLING ? STR("deleted") : STR("last_deployed"), now);
+    value_setz(info, "last_deployed", now);
 }
 
 void record_set_annotation(struct record *r, const char *key, struct str v)

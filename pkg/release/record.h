@@ -78,8 +78,10 @@ struct value record_hooks(const struct record *r); /* a list or null */
 struct str record_annotation(const struct record *r, const char *key); /* "" when absent */
 bool record_is_ssa(const struct record *r); /* last written by server-side apply */
 
-/* Status, description and time of the change, in the JSON and in the labels. */
+/* Status, in the JSON and in the labels, and its description; STR_NONE leaves the old one, as Helm does for superseded. */
 void record_set_status(struct record *r, enum record_status s, struct str description);
+/* When this revision was deployed first and last: now. */
+void record_set_deployed_now(struct record *r);
 void record_set_annotation(struct record *r, const char *key, struct str v);
 
 /* How a hook's last run went; `phase` is Helm's: Unknown (""), Running, Succeeded, Failed. */

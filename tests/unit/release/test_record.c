@@ -137,6 +137,7 @@ static void test_a_record_over_a_mebibyte_is_refused_before_it_is_written(void *
         CLEANUP(record_free) struct record *r = record_new(STR("demo"), STR("big"), 3);
 
         record_set_status(r, RECORD_PENDING_INSTALL, STR("Initial install underway"));
+        record_set_deployed_now(r);
         add_noise(r, fits ? 700 * KIB : 800 * KIB);
         if (fits)
             assert_ok(record_encode(r, a, &secret, &err), err);
