@@ -8,7 +8,6 @@
     X(completion)   \
     X(controller)   \
     X(crds)         \
-    X(dev)          \
     X(get)          \
     X(help)         \
     X(manifests)    \
