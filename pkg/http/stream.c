@@ -46,8 +46,8 @@ static int wait_headers(struct http_stream *s, struct err **err)
     pthread_mutex_lock(&l->lock);
     while (!t->headers_done && t->state != TRANSFER_DONE && !late)
         late = !waiter_wait(&s->waiter, l, t->until_ms);
-    if (t->state == TRANSFER_DONE && t->r < 0)
-        r = copy_error(t, err);
+    if (t->state == TRANSFER_DONE && !t->headers_done && t->r < 0)
+        r = copy_error(t, err); /* what fails later is for the reader, behind what came before */
     else if (!t->headers_done && t->state != TRANSFER_DONE)
         r = err_set(err, ERRC_TIMEOUT, "%s: no answer in time", transfer_method(t));
     pthread_mutex_unlock(&l->lock);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 
 #define WATCH_S 30
-#define WATCH_GRACE_MS 8000 /* with WATCH_S and its spread: a silent watch is noticed within 43 s */
+#define WATCH_GRACE_MS 8000LL /* with WATCH_S and its spread: a silent watch is noticed within 43 s */
 #define SHORT_MS 1000
 #define BACKOFF_MIN_MS 800
 #define BACKOFF_MAX_MS 30000
@@ -205,7 +205,7 @@ static bool hold_stream(struct kube_reflector *r, struct http_stream *s)
 static int read_stream(struct kube_reflector *r, struct http_stream *s, int watch_s, struct err **err)
 {
     CLEANUP(kube_watch_parser_free) struct kube_watch_parser *p = kube_watch_parser_new(0);
-    int64_t start = clock_mono_ms(), dead_ms = start + watch_s * 1000LL + WATCH_GRACE_MS;
+    int64_t start = clock_mono_ms(), dead_ms = start + watch_s * 1000LL + MIN(watch_s * 1000LL, WATCH_GRACE_MS);
     bool any = false;
     int n;
 

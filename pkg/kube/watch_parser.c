@@ -70,7 +70,10 @@ int kube_watch_parser_next(struct kube_watch_parser *p, struct arena *a, struct 
         p->scan = (struct json_scan){ 0 };
         return 0;
     }
-    r = json_scan_value(&p->scan, rest, &end, err);
+    if (str_trim(rest).p[0] != '{')
+        r = err_set(err, ERRC_PARSE, "this is no event");
+    else
+        r = json_scan_value(&p->scan, rest, &end, err);
     if (r == 0 && rest.n > p->event_max)
         r = err_set(err, ERRC_LIMIT, "an event of the watch is larger than %zu bytes", p->event_max);
     if (r > 0 && end > p->event_max)

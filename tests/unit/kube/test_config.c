@@ -114,12 +114,11 @@ static void test_the_first_file_wins_whole(void **state)
 static void test_paths_are_relative_to_their_file(void **state)
 {
     CLEANUP(free_ptr)
-    char *path =
-        write_file("config",
-                   "current-context: x\nclusters: [{name: x, cluster: {server: 'https://h', "
-                   "certificate-authority: ca.crt}}]\nusers: [{name: x, user: {tokenFile: /abs/token, "
-                   "client-certificate: c/x.crt, client-key: c/x.key}}]\n"
-                   "contexts: [{name: x, context: {cluster: x, user: x}}]\n");
+    char *path = write_file(
+        "config", "current-context: x\nclusters: [{name: x, cluster: {server: 'https://h', "
+                  "certificate-authority: ca.crt}}]\nusers: [{name: x, user: {tokenFile: /abs/token, "
+                  "client-certificate: c/x.crt, client-key: c/x.key}}]\n"
+                  "contexts: [{name: x, context: {cluster: x, user: x}}]\n");
     CLEANUP(kube_config_free)
     struct kube_config *c = load((struct kube_config_options){ .kubeconfig = path });
     CLEANUP(free_ptr) char *real = realpath(dir, NULL);
@@ -152,8 +151,8 @@ static void test_what_is_wrong_names_file_and_entry(void **state)
           "certificate-authority: f}}]\ncontexts: [{name: x, context: {cluster: c}}]",
           "x", ERRC_INVALID,
           "FILE: \"c\": certificate-authority: certificate-authority-data is set as well" },
-        { "users: [{name: u, user: {token: t, username: jane}}]\ncontexts: [{name: x, context: {user: u}}]", "x",
-          ERRC_INVALID, "FILE: \"u\": username: a token is set as well" },
+        { "users: [{name: u, user: {token: t, username: jane}}]\ncontexts: [{name: x, context: {user: u}}]",
+          "x", ERRC_INVALID, "FILE: \"u\": username: a token is set as well" },
         { "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: "
           "Never}}}]\n"
           "contexts: [{name: x, context: {user: u}}]",
@@ -199,8 +198,8 @@ static void test_without_any_configuration_it_says_where_it_looked(void **state)
 static void test_in_a_pod_the_service_account_is_used(void **state)
 {
     CLEANUP(free_ptr)
-    char *token = write_file("token", "t\n"),
-         *ca = write_file("ca.crt", "pem"), *ns = write_file("namespace", "mine\n");
+    char *token = write_file("token", "t\n"), *ca = write_file("ca.crt", "pem"),
+         *ns = write_file("namespace", "mine\n");
     CLEANUP(kube_config_free) struct kube_config *c = NULL;
 
     UNUSED(state);
