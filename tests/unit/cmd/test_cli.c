@@ -254,6 +254,23 @@ static void test_a_group_without_a_member_lists_its_members(void **state)
 static const struct cli_command *const real_commands[] = { COMMANDS(X) };
 #undef X
 
+static void check_flags(const struct cli_command *k)
+{
+    CLEANUP(free_ptr) const struct cli_flag **flags_of_k = NULL;
+    size_t n;
+
+    flags_of_k = cli_flags_of(k, false, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (!flags_of_k[i]->help || !flags_of_k[i]->help[0])
+            fail_case("command %s: flag %s has no help", k->name, flags_of_k[i]->name);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(flags_of_k[i]->name, flags_of_k[j]->name) == 0 ||
+                (flags_of_k[i]->letter && flags_of_k[i]->letter == flags_of_k[j]->letter))
+                fail_case("command %s: flags %s and %s are one", k->name, flags_of_k[i]->name,
+                          flags_of_k[j]->name);
+    }
+}
+
 static void test_the_real_tables_are_sorted_and_complete(void **state)
 {
     const struct cli_command *last_at_top = NULL, *last_member = NULL;
@@ -272,9 +289,7 @@ static void test_the_real_tables_are_sorted_and_complete(void **state)
         if (!k->parent)
             last_member = NULL;
         *last = k;
-        for (const struct cli_flag *f = k->flags; f && f->name; f++)
-            if (f[1].name && strcmp(f->name, f[1].name) >= 0)
-                fail_case("command %s: flag %s comes after %s", k->name, f[1].name, f->name);
+        check_flags(k);
     }
 }
 
