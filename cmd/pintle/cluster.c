@@ -21,9 +21,8 @@ static const char *given(const struct cli *c, const char *flag)
     return cli_given(c, flag) ? cli_string(c, flag) : NULL;
 }
 
-int cli_connect(struct cli *c, struct cli_cluster *ret, struct err **err)
+int cli_cluster_config(const struct cli *c, struct kube_config **ret, struct err **err)
 {
-    CLEANUP(cli_cluster_done) struct cli_cluster cluster = { 0 };
     struct kube_config_options o = {
         .kubeconfig = given(c, "kubeconfig"),
         .context = either(c, "context", "kube-context"),
@@ -35,10 +34,17 @@ int cli_connect(struct cli *c, struct cli_cluster *ret, struct err **err)
         .insecure = cli_bool(c, "kube-insecure-skip-tls-verify"),
         .as = either(c, "as", "kube-as-user"),
     };
-    int r;
 
     o.as_groups = cli_list(c, cli_given(c, "as-group") ? "as-group" : "kube-as-group", &o.n_as_groups);
-    r = kube_config_load(&o, &cluster.config, err);
+    return kube_config_load(&o, ret, err);
+}
+
+int cli_connect(struct cli *c, struct cli_cluster *ret, struct err **err)
+{
+    CLEANUP(cli_cluster_done) struct cli_cluster cluster = { 0 };
+    int r;
+
+    r = cli_cluster_config(c, &cluster.config, err);
     if (r < 0)
         return r;
     r = kube_new(cluster.config, &cluster.kube, err);

@@ -12,6 +12,8 @@ struct cli_cluster {
 void cli_cluster_done(struct cli_cluster *c);
 DEFINE_CLEANUP_VALUE(struct cli_cluster, cli_cluster_done)
 
+/* What the flags and files say, without a client. */
+NODISCARD int cli_cluster_config(const struct cli *c, struct kube_config **ret, struct err **err);
 /* No request is made yet. Errors as kube_config_load(). */
 NODISCARD int cli_connect(struct cli *c, struct cli_cluster *ret, struct err **err);
 

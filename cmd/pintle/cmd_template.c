@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/utf8.h"
 #include "pintle/chart_flags.h"
+#include "pintle/cluster.h"
 #include "pintle/commands.h"
 #include "template/template.h"
 
@@ -321,13 +322,19 @@ static int load(struct job *j, struct err **err)
     return check_name(j, err);
 }
 
-static struct str release_namespace(const struct cli *c)
+/* -n, $HELM_NAMESPACE, the kubeconfig's context; a kubeconfig that cannot be read says nothing. */
+static struct str release_namespace(struct job *j)
 {
-    const char *ns = cli_string(c, "namespace");
+    const char *ns = cli_string(j->c, "namespace");
+    CLEANUP(kube_config_free) struct kube_config *config = NULL;
 
     if (!ns[0])
         ns = getenv("HELM_NAMESPACE");
-    return ns && ns[0] ? str_from(ns) : STR("default");
+    if (ns && ns[0])
+        return str_from(ns);
+    if (cli_cluster_config(j->c, &config, NULL) < 0)
+        return STR("default");
+    return arena_dup(j->arena, kube_config_namespace(config));
 }
 
 /* Helm has a release by then, which --debug shows although its YAML is broken. */
@@ -352,7 +359,7 @@ static int render(struct job *j, struct err **err)
     CLEANUP(buf_done) struct buf broken = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
     const struct chart_render_options o = {
         .release_name = j->name,
-        .ns = release_namespace(j->c),
+        .ns = release_namespace(j),
         .revision = 1,
         .is_upgrade = cli_bool(j->c, "is-upgrade"),
         .capabilities = &j->caps,
