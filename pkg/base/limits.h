@@ -57,6 +57,7 @@
 #define SCHEMA_REF_DEPTH_MAX 256
 #define SCHEMA_DEPTH_MAX 512
 #define SCHEMA_STEPS_MAX ((size_t)10000000)
+#define SCHEMA_REPORT_MAX (16 * MIB) /* text of all violations */
 
 /* HTTP */
 #define HTTP_BODY_MAX (64 * MIB) /* an answer kept in memory, unless the request says otherwise */
@@ -93,9 +94,9 @@
 /* the embedded API server: bodies */
 #define API_PROTO_DEPTH_MAX \
     200 /* nested protobuf messages; the deepest built-in kinds need about 20, CRDs more */
-#define API_SCHEMA_DEPTH_MAX 200 /* nested nodes of a CRD's schema, and of objects that it prunes */
-#define API_PATCH_DEPTH_MAX 200  /* nested maps of a strategic merge patch */
-#define API_JSONPATH_MAX ((size_t)4096)      /* bytes of a JSONPath in a CRD */
+#define API_SCHEMA_DEPTH_MAX 200        /* nested nodes of a CRD's schema, and of objects that it prunes */
+#define API_PATCH_DEPTH_MAX 200         /* nested maps of a strategic merge patch */
+#define API_JSONPATH_MAX ((size_t)4096) /* bytes of a JSONPath in a CRD */
 #define API_PATCH_OPERATIONS_MAX ((size_t)10000) /* operations of one JSON patch, as kube-apiserver */
 /* API server */
 #define API_BODY_MAX (3 * MIB)              /* a request body, as kube-apiserver */

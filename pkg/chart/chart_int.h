@@ -42,8 +42,9 @@ struct chart {
     struct wall_time modified;
     struct chart **subcharts; /* references, sorted by the name of their folder or archive */
     size_t n_subcharts;
-    pthread_mutex_t sets_lock;
-    struct chart_set *sets; /* newest first; an entry never changes or goes before the chart */
+    pthread_mutex_t sets_lock; /* of the rest, which is filled by renders */
+    struct schema *compiled;   /* of `schema`; NULL: not used yet */
+    struct chart_set *sets;    /* newest first; an entry never changes or goes before the chart */
     size_t n_sets;
 };
 
@@ -110,8 +111,8 @@ struct coalesce {
     bool merge; /* keep nulls */
 };
 /* The user's values under the defaults of the tree: *ret is new. INVALID "type mismatch on sub: %!t(int64=3)". */
-NODISCARD int chart_coalesce_values(const struct coalesce *c, const struct chart_node *node, struct value values,
-                              struct value *ret, struct err **err);
+NODISCARD int chart_coalesce_values(const struct coalesce *c, const struct chart_node *node,
+                                    struct value values, struct value *ret, struct err **err);
 /* Helm's CoalesceTables and MergeTables: dst wins; both are changed. */
 struct value chart_coalesce_tables(const struct coalesce *c, struct value dst, struct value src);
 
@@ -126,8 +127,8 @@ void chart_node_path(const struct chart_node *n, struct buf *out); /* "web/chart
 struct chart_crd *chart_node_crds(struct arena *a, const struct chart_node *root, size_t *ret_n) NODISCARD;
 
 /* validate.c */
-NODISCARD int chart_validate_values(struct arena *a, const struct chart_node *root, struct value values,
-                                    const struct chart_log *log, struct err **err);
+/* SCHEMA with Helm's report of all charts. */
+NODISCARD int chart_validate_values(const struct chart_node *root, struct value values, struct err **err);
 
 /* manifest.c */
 struct chart_rendered_file {

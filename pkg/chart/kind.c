@@ -66,18 +66,21 @@ static int observe_index(struct chart_manager *m, struct subject *s, struct err 
         r = registry_versions(db, s->repository, s->name, s->arena, &s->versions, &s->n_versions, err);
     if (r < 0 || s->n_versions > 0)
         return r;
-    r = kube_do(m->kube, s->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
+    r = kube_do(m->kube, s->arena,
+                &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
     if (r == -ERRC_NOT_FOUND) {
         if (err)
             err_free(TAKE(*err));
         s->reason = "RepositoryNotFound";
-        return err_set(err, ERRC_NOT_FOUND, "spec.repository: there is no Repository %.*s", STR_ARG(s->repository));
+        return err_set(err, ERRC_NOT_FOUND, "spec.repository: there is no Repository %.*s",
+                       STR_ARG(s->repository));
     }
     if (r < 0)
         return r;
     s->reason = found ? "ChartNotFound" : "RepositoryNotSynced";
     if (!found)
-        return err_set(err, ERRC_UNAVAILABLE, "the index of Repository %.*s is not loaded yet", STR_ARG(s->repository));
+        return err_set(err, ERRC_UNAVAILABLE, "the index of Repository %.*s is not loaded yet",
+                       STR_ARG(s->repository));
     return err_set(err, ERRC_NOT_FOUND, "spec.name: there is no chart %.*s in the index of Repository %.*s",
                    STR_ARG(s->name), STR_ARG(s->repository));
 }
@@ -102,8 +105,10 @@ static int resolve_one(struct subject *s, struct str constraint, struct err **er
         return err_wrap(err, r, "spec.versions");
     if (!picked)
         return err_set(err, ERRC_NOT_FOUND,
-                       "spec.versions: no version of chart %.*s in Repository %.*s satisfies \"%.*s\"; the newest are %.*s",
-                       STR_ARG(s->name), STR_ARG(s->repository), STR_ARG(constraint), STR_ARG(some_versions(s)));
+                       "spec.versions: no version of chart %.*s in Repository %.*s satisfies \"%.*s\"; the "
+                       "newest are %.*s",
+                       STR_ARG(s->name), STR_ARG(s->repository), STR_ARG(constraint),
+                       STR_ARG(some_versions(s)));
     for (size_t i = 0; i < s->n_resolved; i++)
         if (s->resolved[i].version == picked)
             return 0;
@@ -229,20 +234,21 @@ static int bring_dependencies(struct chart_manager *m, struct subject *s, const 
             continue;
         s->reason = "DependencyNotFound";
         if (!value_bool(value_getz(s->spec, "createDeps")))
-            return err_set(err, ERRC_NOT_FOUND, "the archive lacks dependency %.*s, and spec.createDeps is not set",
+            return err_set(err, ERRC_NOT_FOUND,
+                           "the archive lacks dependency %.*s, and spec.createDeps is not set",
                            STR_ARG(d->name));
         r = registry_find_by_url(m->registry, s->arena, d->repository, &repository, err);
         if (r < 0)
             return r;
         if (repository.n == 0)
-            return err_set(err, ERRC_NOT_FOUND, "dependency %.*s: no Repository has the URL %.*s", STR_ARG(d->name),
-                           STR_ARG(d->repository));
+            return err_set(err, ERRC_NOT_FOUND, "dependency %.*s: no Repository has the URL %.*s",
+                           STR_ARG(d->name), STR_ARG(d->repository));
         r = ensure_chart(m, s, d, repository, err);
         if (r == 0)
             r = find_dependency(m, s, d, repository, &ret[*ret_n].stored, err);
         if (r == 0)
-            return err_set(err, ERRC_UNAVAILABLE, "dependency %.*s %.*s is not in the cluster yet", STR_ARG(d->name),
-                           STR_ARG(d->version));
+            return err_set(err, ERRC_UNAVAILABLE, "dependency %.*s %.*s is not in the cluster yet",
+                           STR_ARG(d->name), STR_ARG(d->version));
         if (r < 0)
             return r;
         ret[(*ret_n)++].name = d->name;
@@ -254,19 +260,22 @@ static int bring_dependencies(struct chart_manager *m, struct subject *s, const 
 /* ---- content -------------------------------------------------------------------------------------------------------------- */
 
 /* The same version with other bytes is never taken over silently. */
-static int check_republished(struct subject *s, const struct chart_stored *have, struct str digest, struct err **err)
+static int check_republished(struct subject *s, const struct chart_stored *have, struct str digest,
+                             struct err **err)
 {
     if (digest.n == 0 || str_ieq(have->digest, digest) ||
         str_ieq(str_trim_prefix(kube_annotation(s->object, STR(ANNOTATION_ACCEPT)), STR("sha256:")), digest))
         return 0;
     s->reason = "DigestChanged";
     return err_set(err, ERRC_DIGEST,
-                   "version %.*s was published again with other bytes: the cluster has sha256 %.*s, the index says %.*s; if "
+                   "version %.*s was published again with other bytes: the cluster has sha256 %.*s, the "
+                   "index says %.*s; if "
                    "that is meant, annotate this Chart with " ANNOTATION_ACCEPT ": %.*s",
                    STR_ARG(have->version), STR_ARG(have->digest), STR_ARG(digest), STR_ARG(digest));
 }
 
-static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v, struct chart **ret, struct err **err)
+static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v, struct chart **ret,
+                 struct err **err)
 {
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
     struct registry_source source;
@@ -279,7 +288,9 @@ static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v,
     if (r == 0)
         r = chart_load_archive(buf_str(&packed), NULL, ret, err);
     if (r < 0) {
-        s->reason = r == -ERRC_DIGEST ? "DigestMismatch" : r == -ERRC_PARSE || r == -ERRC_LIMIT ? "ChartInvalid" : NULL;
+        s->reason = r == -ERRC_DIGEST                      ? "DigestMismatch"
+                    : r == -ERRC_PARSE || r == -ERRC_LIMIT ? "ChartInvalid"
+                                                           : NULL;
         return err_wrap(err, r, "chart %.*s %.*s", STR_ARG(s->name), STR_ARG(v->id.version));
     }
     sha256_hex(buf_str(&packed), hex);
@@ -323,8 +334,9 @@ static int ensure_content(struct chart_manager *m, struct subject *s, struct res
         s->deps_synced = false;
         return r;
     }
-    r = store_write(m->kube, s->arena, str_from(m->ns), &v->id, chart, kube_owner_reference(s->arena, s->object, true, false),
-                    deps, n_deps, &written, &v->parts, err);
+    r = store_write(m->kube, s->arena, str_from(m->ns), &v->id, chart,
+                    kube_owner_reference(s->arena, s->object, true, false), deps, n_deps, &written, &v->parts,
+                    err);
     if (r == 0)
         log_info("chart content written", LOG_STR("chart", s->name), LOG_STR("version", v->id.version),
                  LOG_INT("configmaps", v->parts));
@@ -360,8 +372,9 @@ static int delete_unwanted(struct chart_manager *m, struct subject *s, struct er
     int r = 0;
 
     for (size_t i = 0; i < s->n_stored && r == 0; i++) {
-        struct kube_ref first = KUBE_REF("v1", "ConfigMap", str_from(m->ns),
-                                         content_name(s->arena, "tmpl", s->repository, s->name, s->stored[i].version));
+        struct kube_ref first =
+            KUBE_REF("v1", "ConfigMap", str_from(m->ns),
+                     content_name(s->arena, "tmpl", s->repository, s->name, s->stored[i].version));
         struct value tmpl, owners;
 
         if (is_resolved(s, s->stored[i].version))
@@ -370,11 +383,13 @@ static int delete_unwanted(struct chart_manager *m, struct subject *s, struct er
             r = kube_list(m->kube, s->arena, &ref, STR_NONE, &list, err);
         if (r < 0 || is_used(value_getz(list, "items"), &s->stored[i]))
             continue;
-        if (kube_do(m->kube, s->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = first, .metadata_only = true }, &tmpl,
+        if (kube_do(m->kube, s->arena,
+                    &(struct kube_request){ .verb = KUBE_GET, .ref = first, .metadata_only = true }, &tmpl,
                     NULL) < 0)
             continue;
         owners = value_path(tmpl, "metadata.ownerReferences");
-        if (value_len(owners) == 0 || str_eq(value_str(value_getz(value_at(owners, 0), "uid")), kube_uid(s->object)))
+        if (value_len(owners) == 0 ||
+            str_eq(value_str(value_getz(value_at(owners, 0), "uid")), kube_uid(s->object)))
             r = store_delete(m->kube, s->arena, str_from(m->ns), &s->stored[i], err);
     }
     return r;
@@ -398,7 +413,8 @@ static struct value resolved_status(struct subject *s)
         value_setz(o, "appVersion", value_from_str(v->app_version));
         value_setz(o, "digest", value_from_str(v->id.digest));
         value_setz(o, "configMaps",
-                   v->parts ? value_from_int((int64_t)v->parts) : value_from_int(value_int(value_getz(before, "configMaps"), 3)));
+                   v->parts ? value_from_int((int64_t)v->parts)
+                            : value_from_int(value_int(value_getz(before, "configMaps"), 3)));
         value_list_add(&list, o);
     }
     return value_list_done(&list);
@@ -416,7 +432,8 @@ static struct value set_condition(struct subject *s, struct value list, const ch
     return kube_condition_set(s->arena, list, &c, NULL);
 }
 
-static struct value make_status(struct subject *s, bool good, bool retry, const char *reason, struct str message)
+static struct value make_status(struct subject *s, bool good, bool retry, const char *reason,
+                                struct str message)
 {
     struct value old = value_getz(s->object, "status"), list = value_getz(old, "conditions");
     struct value status = value_is_map(old) ? value_copy_maps(s->arena, old) : value_new_map(s->arena);
@@ -459,7 +476,8 @@ static int report(struct chart_manager *m, struct subject *s, bool good, bool re
     if (r < 0)
         return err_wrap(err, r, "status");
     if (!retry && !str_eq(value_str(value_getz(before, "message")), message))
-        kube_event(m->recorder, s->object, good ? KUBE_EVENT_NORMAL : KUBE_EVENT_WARNING, reason, "%.*s", STR_ARG(message));
+        kube_event(m->recorder, s->object, good ? KUBE_EVENT_NORMAL : KUBE_EVENT_WARNING, reason, "%.*s",
+                   STR_ARG(message));
     return 0;
 }
 
@@ -496,7 +514,8 @@ static int work(struct chart_manager *m, struct subject *s, struct err **err)
     return r < 0 ? r : delete_unwanted(m, s, err);
 }
 
-static int reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+static int reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                     struct err **err)
 {
     struct chart_manager *m = ctx;
     struct kube_ref ref = KUBE_REF(API_VERSION, "Chart", STR_NONE, call->key.name);
@@ -567,10 +586,15 @@ struct chart_manager *chart_manager_new(const struct chart_manager_options *o)
     m->registry = o->registry;
     m->store = o->store;
     m->ns = str_dup(o->ns);
-    m->watches[0] = (struct controller_watch){ .name = "charts", .api_version = STR(API_VERSION), .kind = STR("Chart"),
-                                               .ignore_status = true, .extract = note_chart };
-    m->watches[1] = (struct controller_watch){ .name = "chart-repositories", .api_version = STR(API_VERSION),
-                                               .kind = STR("Repository"), .extract = note_repository,
+    m->watches[0] = (struct controller_watch){ .name = "charts",
+                                               .api_version = STR(API_VERSION),
+                                               .kind = STR("Chart"),
+                                               .ignore_status = true,
+                                               .extract = note_chart };
+    m->watches[1] = (struct controller_watch){ .name = "chart-repositories",
+                                               .api_version = STR(API_VERSION),
+                                               .kind = STR("Repository"),
+                                               .extract = note_repository,
                                                .map = map_repository };
     m->kind = (struct controller_kind){ "Chart", reconcile, m, m->watches, 2 };
     return m;

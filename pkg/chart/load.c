@@ -5,6 +5,7 @@
 #include "archive/archive.h"
 #include "base/limits.h"
 #include "chart/chart_int.h"
+#include "schema/schema.h"
 #include "yaml/yaml.h"
 
 /* ---- storage ---- */
@@ -56,6 +57,7 @@ struct chart *chart_unref(struct chart *c)
         free(s->key);
         free(s);
     }
+    schema_free(c->compiled);
     pthread_mutex_destroy(&c->sets_lock);
     doc_unref(c->values);
     chart_storage_unref(c->storage);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "semver/semver.h"
+#include "json/json.h"
 
 #define SUBCHART_CRDS "subchart-crds.yaml" /* for people; not a file of the chart */
 #define ANNOTATION_DEPENDENCIES "pintle.dev/dependencies"
@@ -28,7 +28,8 @@ struct chart_store {
 
 /* ---- writing ------------------------------------------------------------------------------------------------------- */
 
-static void set_identity(struct content_set *set, struct arena *a, const char *type, const struct chart_stored *id)
+static void set_identity(struct content_set *set, struct arena *a, const char *type,
+                         const struct chart_stored *id)
 {
     set->labels = value_new_map(a);
     set->annotations = value_new_map(a);
@@ -42,8 +43,8 @@ static void set_identity(struct content_set *set, struct arena *a, const char *t
     value_setz(set->annotations, "pintle.dev/digest", value_from_str(id->digest));
 }
 
-static struct content_set make_set(struct arena *a, struct str ns, const char *type, const struct chart_stored *id,
-                                   struct value owner)
+static struct content_set make_set(struct arena *a, struct str ns, const char *type,
+                                   const struct chart_stored *id, struct value owner)
 {
     struct content_set set = { .ns = ns,
                                .name = content_name(a, type, id->repository, id->name, id->version),
@@ -63,7 +64,8 @@ static enum part part_of(struct str path)
     return str_has_prefix(path, STR("crds/")) ? PART_CRDS : PART_TMPL;
 }
 
-static size_t pick_files(struct arena *a, const struct chart *chart, enum part part, struct content_file **ret)
+static size_t pick_files(struct arena *a, const struct chart *chart, enum part part,
+                         struct content_file **ret)
 {
     size_t n_files, n = 0;
     const struct chart_file *files = chart_files(chart, &n_files);
@@ -114,8 +116,9 @@ static struct value dependencies_text(struct arena *a, const struct store_depend
     return value_from_str(arena_dup(a, buf_str(&text)));
 }
 
-static int write_set(struct kube *k, struct arena *a, const struct content_set *set, const struct content_file *files,
-                     size_t n, size_t *written, size_t *parts, struct err **err)
+static int write_set(struct kube *k, struct arena *a, const struct content_set *set,
+                     const struct content_file *files, size_t n, size_t *written, size_t *parts,
+                     struct err **err)
 {
     size_t w = 0, p = 0;
     int r = content_write(k, a, set, files, n, &w, &p, err);
@@ -125,9 +128,9 @@ static int write_set(struct kube *k, struct arena *a, const struct content_set *
     return r;
 }
 
-int store_write(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id, const struct chart *chart,
-                struct value owner, const struct store_dependency *deps, size_t n_deps, size_t *ret_written,
-                size_t *ret_parts, struct err **err)
+int store_write(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
+                const struct chart *chart, struct value owner, const struct store_dependency *deps,
+                size_t n_deps, size_t *ret_written, size_t *ret_parts, struct err **err)
 {
     struct content_set tmpl = make_set(a, ns, "tmpl", id, owner), crds = make_set(a, ns, "crds", id, owner);
     struct content_set defaults = make_set(a, ns, "default", id, owner);
@@ -158,7 +161,8 @@ int store_write(struct kube *k, struct arena *a, struct str ns, const struct cha
     return r;
 }
 
-int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id, struct err **err)
+int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
+                 struct err **err)
 {
     static const char *const types[] = { "tmpl", "crds", "default" };
     int r = 0;
@@ -231,8 +235,9 @@ int chart_store_list(struct chart_store *s, struct str repository, struct str na
         .verb = KUBE_LIST,
         .ref = KUBE_REF("v1", "ConfigMap", str_from(s->ns), STR_NONE),
         .metadata_only = true,
-        .label_selector = arena_printf(a, "pintle.dev/type=tmpl,pintle.dev/part=1,pintle.dev/repo=%.*s,pintle.dev/chart=%.*s",
-                                       STR_ARG(content_label(a, repository)), STR_ARG(content_label(a, name))),
+        .label_selector = arena_printf(
+            a, "pintle.dev/type=tmpl,pintle.dev/part=1,pintle.dev/repo=%.*s,pintle.dev/chart=%.*s",
+            STR_ARG(content_label(a, repository)), STR_ARG(content_label(a, name))),
     };
     struct chart_stored *all;
     struct value list;
@@ -274,29 +279,32 @@ static void add_file(struct file_list *l, struct str name, struct str data)
     l->files[l->n++] = (struct chart_file){ .name = name, .data = data };
 }
 
-static int read_set(struct chart_store *s, struct file_list *l, const char *type, const struct chart_stored *which,
-                    struct str prefix, struct err **err)
+static int read_set(struct chart_store *s, struct file_list *l, const char *type,
+                    const struct chart_stored *which, struct str prefix, struct err **err)
 {
     struct content_file *files;
     size_t n;
     int r = content_read(s->kube, l->arena, str_from(s->ns),
-                         content_name(l->arena, type, which->repository, which->name, which->version), &files, &n, err);
+                         content_name(l->arena, type, which->repository, which->name, which->version), &files,
+                         &n, err);
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++)
         if (!str_eq(files[i].path, STR(SUBCHART_CRDS)))
-            add_file(l, prefix.n ? arena_printf(l->arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(files[i].path)) : files[i].path,
+            add_file(l,
+                     prefix.n ? arena_printf(l->arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(files[i].path))
+                              : files[i].path,
                      files[i].data);
     return 0;
 }
 
-static int read_all(struct chart_store *s, struct file_list *l, const struct chart_stored *which, struct str prefix,
-                    int depth, struct err **err);
+static int read_all(struct chart_store *s, struct file_list *l, const struct chart_stored *which,
+                    struct str prefix, int depth, struct err **err);
 
 /* What the archive lacks comes from the content of other Charts, as folders below charts/. */
-static int read_dependencies(struct chart_store *s, struct file_list *l, struct value tmpl, struct str prefix, int depth,
-                             struct err **err)
+static int read_dependencies(struct chart_store *s, struct file_list *l, struct value tmpl, struct str prefix,
+                             int depth, struct err **err)
 {
     struct str text = kube_annotation(tmpl, STR(ANNOTATION_DEPENDENCIES));
     struct value list;
@@ -305,10 +313,13 @@ static int read_dependencies(struct chart_store *s, struct file_list *l, struct 
     if (text.n == 0 || r < 0)
         return r;
     if (depth >= STORE_DEPENDENCIES_DEPTH_MAX)
-        return err_set(err, ERRC_LIMIT, "dependencies are nested deeper than %d", STORE_DEPENDENCIES_DEPTH_MAX);
+        return err_set(err, ERRC_LIMIT, "dependencies are nested deeper than %d",
+                       STORE_DEPENDENCIES_DEPTH_MAX);
     for (struct value_iter it = value_iter(list); r == 0 && value_next(&it);) {
-        struct chart_stored dep = { value_str(value_getz(it.v, "repository")), value_str(value_getz(it.v, "chart")),
-                                    value_str(value_getz(it.v, "version")), value_str(value_getz(it.v, "digest")) };
+        struct chart_stored dep = { value_str(value_getz(it.v, "repository")),
+                                    value_str(value_getz(it.v, "chart")),
+                                    value_str(value_getz(it.v, "version")),
+                                    value_str(value_getz(it.v, "digest")) };
         struct str below = arena_printf(l->arena, "%.*scharts/%.*s/", STR_ARG(prefix), STR_ARG(dep.name));
 
         r = read_all(s, l, &dep, below, depth + 1, err);
@@ -318,13 +329,16 @@ static int read_dependencies(struct chart_store *s, struct file_list *l, struct 
     return r;
 }
 
-static int read_all(struct chart_store *s, struct file_list *l, const struct chart_stored *which, struct str prefix,
-                    int depth, struct err **err)
+static int read_all(struct chart_store *s, struct file_list *l, const struct chart_stored *which,
+                    struct str prefix, int depth, struct err **err)
 {
-    struct kube_ref ref = KUBE_REF("v1", "ConfigMap", str_from(s->ns),
-                                   content_name(l->arena, "tmpl", which->repository, which->name, which->version));
+    struct kube_ref ref =
+        KUBE_REF("v1", "ConfigMap", str_from(s->ns),
+                 content_name(l->arena, "tmpl", which->repository, which->name, which->version));
     struct value tmpl;
-    int r = kube_do(s->kube, l->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, &tmpl, err);
+    int r =
+        kube_do(s->kube, l->arena,
+                &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, &tmpl, err);
 
     if (r < 0)
         return r;
@@ -384,12 +398,13 @@ static void keep(struct chart_store *s, const char *key, struct chart *chart, si
     pthread_mutex_unlock(&s->mutex);
 }
 
-int chart_store_load(struct chart_store *s, const struct chart_stored *which, struct chart **ret, struct err **err)
+int chart_store_load(struct chart_store *s, const struct chart_stored *which, struct chart **ret,
+                     struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(4 * ARCHIVE_UNPACKED_MAX);
     struct file_list l = { .arena = a };
-    struct str key = arena_printf(a, "%.*s\n%.*s\n%.*s\n%.*s", STR_ARG(which->repository), STR_ARG(which->name),
-                                  STR_ARG(which->version), STR_ARG(which->digest));
+    struct str key = arena_printf(a, "%.*s\n%.*s\n%.*s\n%.*s", STR_ARG(which->repository),
+                                  STR_ARG(which->name), STR_ARG(which->version), STR_ARG(which->digest));
     struct chart *chart = find_kept(s, key.p);
     size_t bytes = 0;
     int r;

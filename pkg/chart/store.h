@@ -19,6 +19,7 @@ struct store_dependency {
 
 /* Writes all three sets, owned by `owner` (the Chart object). *ret_written counts write requests, *ret_parts ConfigMaps. */
 NODISCARD int store_write(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
-                          const struct chart *chart, struct value owner, const struct store_dependency *deps, size_t n_deps,
-                          size_t *ret_written, size_t *ret_parts, struct err **err);
-NODISCARD int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id, struct err **err);
+                          const struct chart *chart, struct value owner, const struct store_dependency *deps,
+                          size_t n_deps, size_t *ret_written, size_t *ret_parts, struct err **err);
+NODISCARD int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
+                           struct err **err);

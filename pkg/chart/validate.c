@@ -1,14 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
 #include "chart/chart_int.h"
+#include "schema/schema.h"
 
-int chart_validate_values(struct arena *a, const struct chart_node *root, struct value values,
-                          const struct chart_log *log, struct err **err)
+/* Helm's ValidateAgainstSchema(): the chart's own schema, then those of its subcharts on their parts of the values. */
+
+/* Compiled at the first render and kept, as the chart's file is what decides. */
+static int get_schema(struct chart *c, const struct schema **ret, struct err **err)
 {
-    UNUSED(a);
-    UNUSED(values);
-    UNUSED(log);
-    if (root->chart->schema)
-        return err_set(err, ERRC_UNSUPPORTED,
-                       "values.schema.json is not checked by this build: skip the validation");
+    struct schema *s = NULL;
+    int r = 0;
+
+    pthread_mutex_lock(&c->sets_lock);
+    if (!c->compiled) {
+        r = schema_compile(c->schema->data, &s, err);
+        c->compiled = s;
+    }
+    *ret = c->compiled;
+    pthread_mutex_unlock(&c->sets_lock);
+    return r;
+}
+
+/* The schema's own faults are part of the report, too. */
+static int report_chart(struct chart *c, struct str name, struct value values, struct buf *report,
+                        struct err **err)
+{
+    CLEANUP(buf_done) struct buf found = BUF_INIT(SCHEMA_REPORT_MAX);
+    struct err *cause = NULL;
+    const struct schema *s;
+    int r;
+
+    if (!c->schema)
+        return 0;
+    r = get_schema(c, &s, &cause);
+    if (r >= 0)
+        r = schema_validate(s, values, &found, &cause);
+    if (r == -ERRC_LIMIT) {
+        err_free(cause);
+        return err_set(err, ERRC_LIMIT, STR_FMT ": the schema takes more work than allowed", STR_ARG(name));
+    }
+    if (r == 0)
+        return 0;
+    buf_addf(report, STR_FMT ":\n", STR_ARG(name));
+    buf_adds(report, r < 0 ? err_message(cause) : buf_z(&found));
+    err_free(cause);
     return 0;
+}
+
+static int report_tree(const struct chart_node *n, struct value values, struct buf *report, struct err **err)
+{
+    int r = report_chart((struct chart *)(uintptr_t)n->chart, chart_node_name(n), values, report, err);
+
+    for (size_t i = 0; i < n->n_subs && r >= 0; i++) {
+        struct value below = value_get(values, chart_node_name(n->subs[i]));
+
+        if (value_is_map(below)) /* coalescing has refused everything else */
+            r = report_tree(n->subs[i], below, report, err);
+    }
+    return r;
+}
+
+int chart_validate_values(const struct chart_node *root, struct value values, struct err **err)
+{
+    CLEANUP(buf_done) struct buf report = BUF_INIT(SCHEMA_REPORT_MAX);
+    int r = report_tree(root, values, &report, err);
+
+    if (r < 0)
+        return r;
+    if (report.n == 0)
+        return 0;
+    return err_set(err, ERRC_SCHEMA,
+                   "values don't meet the specifications of the schema(s) in the following chart(s):\n%s",
+                   buf_z(&report));
 }
