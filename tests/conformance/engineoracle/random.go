@@ -73,7 +73,7 @@ func (r *random) stringLiteral() string {
 }
 
 func (r *random) number() string {
-	return r.pick("0", "1", "2", "3", "-1", "10", "5", "1.5", "-2.5", "0.0", "1e3", "0x1F", "'a'", "1000000", "1e21", "100", "0b11", "1_0", ".5", "70000")
+	return r.pick("0", "1", "2", "3", "-1", "10", "5", "1.5", "-2.5", "0.0", "1e3", "0x1F", "'a'", "1000000", "1e6", "100", "0b11", "1_0", ".5", "70000")
 }
 
 func (r *random) field() string {
@@ -340,9 +340,9 @@ func (r *random) damage(s string) string {
 	}
 	at := r.Intn(len(s))
 	if r.chance(50) {
-		return s[:at] + s[at+1:]
+		return strings.ToValidUTF8(s[:at]+s[at+1:], "")
 	}
-	return s[:at] + r.pick("{", "}", "(", ")", "|", " ", "\"", "-", ".", "$", "{{", "}}", "=", ",") + s[at:]
+	return strings.ToValidUTF8(s[:at], "") + r.pick("{", "}", "(", ")", "|", " ", "\"", "-", ".", "$", "{{", "}}", "=", ",") + strings.ToValidUTF8(s[at:], "")
 }
 
 const randomValues = `{"s":"str","n":3,"f":1.5,"big":1000000,"t":true,"fa":false,"nil":null,"e":"","l":["a","b","c"],"ln":[1,2,3],
