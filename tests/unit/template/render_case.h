@@ -2,6 +2,8 @@
 #pragma once
 /* render_case: the chart "c" that tests and conformance programs render; the same one that
  * tests/conformance/engineoracle builds for Helm's engine. */
+#include <stdio.h>
+
 #include "base/limits.h"
 #include "template/template.h"
 
