@@ -58,6 +58,17 @@ NODISCARD int exec_tree(struct tpl_exec *x, const struct tree *t, struct value d
 NODISCARD int exec_to_string(struct tpl_exec *x, const struct tree *t, struct value dot, bool drop_no_value,
                              struct str *ret);
 
+/* eval.c: the value of a pipeline; its declarations are on the stack of variables afterwards. */
+NODISCARD int exec_eval_pipe(struct tpl_exec *x, struct value dot, const struct node *pipe,
+                             struct value *ret);
+void exec_push_var(struct tpl_exec *x, uint32_t id, struct value v);
+NODISCARD int exec_set_var(struct tpl_exec *x, const struct node *n, struct value v);
+/* Room for n values that stays where it is until the matching pop. */
+struct value *exec_push_values(struct tpl_exec *x, size_t n);
+void exec_pop_values(struct tpl_exec *x, size_t n);
+NODISCARD int exec_step(struct tpl_exec *x);         /* counts one step */
+NODISCARD int exec_check_output(struct tpl_exec *x); /* did all text fit? */
+
 /* Go's state.errorf(): the current template, node and this text become the innermost error. Returns -TEMPLATE. */
 int exec_fail(struct tpl_exec *x, const char *fmt, ...) PRINTF(2, 3);
 /* The same with a text that is there already. */

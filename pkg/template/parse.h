@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* parse: what the parts of the parser share (text/template/parse/parse.go, with its error texts). Private to the module.
+ *
+ * A function that fails returns NULL and has set file->failed; the caller only passes it on. */
+#include "base/map.h"
+#include "template/lex.h"
+#include "template/tree.h"
+
+/* What a file's definitions share. */
+struct file {
+    struct tpl_set *set;
+    struct arena *arena;
+    struct lex lex;
+    const struct source *source;
+    struct map trees; /* by name: struct tree */
+    struct str error;
+    bool failed;
+    /* Children of unfinished nodes. */
+    const struct node **stack;
+    size_t n_stack, cap_stack;
+};
+
+/* One definition being parsed; Go's parse.Tree. */
+struct parser {
+    struct file *file;
+    struct tok tok[3];
+    int peeked;
+    uint32_t action_line;
+    int parens, ranges;
+    struct map var_ids; /* name -> number + 1 */
+    uint32_t *vars;     /* those in scope, innermost last */
+    size_t n_vars, cap_vars;
+    uint32_t *in_scope; /* by number: how often it is in vars */
+    size_t n_ids, cap_ids;
+};
+
+/* Tokens: the next one, one step back (up to three), the next one without taking it; `non_space` skips blanks. */
+struct tok parse_next(struct parser *p);
+void parse_backup(struct parser *p);
+struct tok parse_peek(struct parser *p);
+struct tok parse_next_non_space(struct parser *p);
+struct tok parse_peek_non_space(struct parser *p);
+bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, struct tok *ret);
+
+/* Errors: the first one counts. All return NULL. */
+void *parse_fail(struct parser *p, const struct buf *text);
+void *parse_fail_text(struct parser *p, const char *fmt, ...) PRINTF(2, 3);
+void *parse_fail_quoted(struct parser *p, const char *before, struct str name,
+                        const char *after); /* before"name"after */
+void *parse_unexpected(struct parser *p, struct tok t, const char *context);
+void *parse_unexpected_node(struct parser *p, const char *before, const struct node *n, const char *context);
+
+/* Nodes: children are pushed and then taken by their parent; `base` is file->n_stack before the first. */
+struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos);
+void parse_push(struct parser *p, const struct node *n);
+void parse_set_items(struct parser *p, struct node *n, size_t base);
+
+/* Variables: numbers within one definition, and which are in scope. */
+uint32_t parse_var_id(struct parser *p, struct str name);
+void parse_declare(struct parser *p, uint32_t id);
+void parse_pop_vars(struct parser *p, size_t n);
+struct node *parse_variable_new(struct parser *p, struct tok t);
+const struct node *parse_use_variable(struct parser *p, struct tok t);
+
+/* A pipeline up to the token `end`; `context` is what error texts call the place. */
+const struct node *parse_pipeline(struct parser *p, const char *context, enum tok_kind end);

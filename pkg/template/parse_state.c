@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "template/parse.h"
+#include "template/quote.h"
+
+/* ---- tokens ---- */
+
+struct tok parse_next(struct parser *p)
+{
+    if (p->peeked > 0)
+        p->peeked--;
+    else
+        p->tok[0] = lex_next(&p->file->lex);
+    return p->tok[p->peeked];
+}
+
+void parse_backup(struct parser *p)
+{
+    p->peeked++;
+}
+
+struct tok parse_peek(struct parser *p)
+{
+    if (p->peeked == 0) {
+        p->peeked = 1;
+        p->tok[0] = lex_next(&p->file->lex);
+    }
+    return p->tok[p->peeked - 1];
+}
+
+struct tok parse_next_non_space(struct parser *p)
+{
+    struct tok t = parse_next(p);
+
+    while (t.kind == TOK_SPACE)
+        t = parse_next(p);
+    return t;
+}
+
+struct tok parse_peek_non_space(struct parser *p)
+{
+    struct tok t = parse_next_non_space(p);
+
+    parse_backup(p);
+    return t;
+}
+
+/* ---- errors ---- */
+
+void *parse_fail(struct parser *p, const struct buf *text)
+{
+    struct file *f = p->file;
+
+    if (!f->failed) {
+        f->failed = true;
+        f->error = arena_printf(f->arena, "template: " STR_FMT ":%u: " STR_FMT, STR_ARG(f->source->name),
+                                p->tok[0].line, STR_ARG(buf_str(text)));
+    }
+    return NULL;
+}
+
+void *parse_fail_text(struct parser *p, const char *fmt, ...)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
+    va_list args;
+    char *text;
+
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) < 0)
+        abort();
+    va_end(args);
+    buf_adds(&b, text);
+    free(text);
+    return parse_fail(p, &b);
+}
+
+/* `before`"name"`after` */
+void *parse_fail_quoted(struct parser *p, const char *before, struct str name, const char *after)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
+
+    buf_adds(&b, before);
+    tpl_print_quoted(name, &b);
+    buf_adds(&b, after);
+    return parse_fail(p, &b);
+}
+
+static void print_token(struct tok t, struct buf *out)
+{
+    if (t.kind == TOK_EOF) {
+        buf_adds(out, "EOF");
+    } else if (t.kind == TOK_ERROR) {
+        buf_addstr(out, t.text);
+    } else if (t.kind > TOK_KEYWORD_) {
+        buf_addf(out, "<" STR_FMT ">", STR_ARG(t.text));
+    } else if (t.text.n > 10) {
+        tpl_print_quoted(go_truncate(t.text, 10), out);
+        buf_adds(out, "...");
+    } else {
+        tpl_print_quoted(t.text, out);
+    }
+}
+
+void *parse_unexpected(struct parser *p, struct tok t, const char *context)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
+
+    if (t.kind != TOK_ERROR)
+        buf_adds(&b, "unexpected ");
+    print_token(t, &b);
+    if (t.kind != TOK_ERROR) {
+        buf_addf(&b, " in %s", context);
+    } else if (p->action_line != 0 && p->action_line != t.line) {
+        if (!str_has_suffix(t.text, STR(" action")))
+            buf_adds(&b, " in action");
+        buf_addf(&b, " started at " STR_FMT ":%u", STR_ARG(p->file->source->name), p->action_line);
+    }
+    return parse_fail(p, &b);
+}
+
+void *parse_unexpected_node(struct parser *p, const char *before, const struct node *n, const char *context)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
+
+    buf_adds(&b, before);
+    node_print(n, &b);
+    if (context)
+        buf_addf(&b, " in %s", context);
+    return parse_fail(p, &b);
+}
+
+bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, struct tok *ret)
+{
+    *ret = parse_next_non_space(p);
+    if (ret->kind != kind)
+        parse_unexpected(p, *ret, context);
+    return !p->file->failed;
+}
+
+/* ---- nodes ---- */
+
+struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos)
+{
+    struct node *n = ARENA_NEW(p->file->arena, struct node);
+
+    n->kind = (uint8_t)kind;
+    n->pos = pos;
+    return n;
+}
+
+void parse_push(struct parser *p, const struct node *n)
+{
+    struct file *f = p->file;
+
+    ARRAY_GROW(f->stack, f->cap_stack, f->n_stack + 1);
+    f->stack[f->n_stack++] = n;
+}
+
+/* The children pushed since `base` become n's. */
+void parse_set_items(struct parser *p, struct node *n, size_t base)
+{
+    struct file *f = p->file;
+    size_t count = f->n_stack - base;
+    const struct node **items = ARENA_ARRAY(f->arena, const struct node *, count);
+
+    if (count > 0)
+        memcpy(items, f->stack + base, count * sizeof(*items));
+    n->items = items;
+    n->n = (uint32_t)count;
+    f->n_stack = base;
+}
+
+/* ---- variables ---- */
+
+uint32_t parse_var_id(struct parser *p, struct str name)
+{
+    uintptr_t known = (uintptr_t)map_get(&p->var_ids, name);
+
+    if (known > 0)
+        return (uint32_t)known - 1;
+    ARRAY_GROW(p->in_scope, p->cap_ids, p->n_ids + 1);
+    p->in_scope[p->n_ids] = 0;
+    map_put(&p->var_ids, name, (void *)(uintptr_t)(p->n_ids + 1));
+    return (uint32_t)p->n_ids++;
+}
+
+void parse_declare(struct parser *p, uint32_t id)
+{
+    ARRAY_GROW(p->vars, p->cap_vars, p->n_vars + 1);
+    p->vars[p->n_vars++] = id;
+    p->in_scope[id]++;
+}
+
+void parse_pop_vars(struct parser *p, size_t n)
+{
+    while (p->n_vars > n)
+        p->in_scope[p->vars[--p->n_vars]]--;
+}
+
+struct node *parse_variable_new(struct parser *p, struct tok t)
+{
+    struct node *n = parse_node_new(p, NODE_VARIABLE, t.pos);
+    struct str *names = ARENA_ARRAY(p->file->arena, struct str, 1);
+
+    names[0] = t.text;
+    n->names = names;
+    n->n = 1;
+    n->var = parse_var_id(p, t.text);
+    return n;
+}
+
+const struct node *parse_use_variable(struct parser *p, struct tok t)
+{
+    struct node *n = parse_variable_new(p, t);
+
+    return p->in_scope[n->var] > 0 ? n : parse_fail_quoted(p, "undefined variable ", t.text, "");
+}
