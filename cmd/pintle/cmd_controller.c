@@ -10,12 +10,16 @@
 #include "base/log.h"
 
 static const struct cli_flag flags[] = {
-    { "data", 0, CLI_STRING, NULL, NULL, "folder for the index database (default: a folder of its own below $HOME)", NULL },
+    { "data", 0, CLI_STRING, NULL, NULL,
+      "folder for the index database (default: a folder of its own below $HOME)", NULL },
     { "default-service-account", 0, CLI_STRING, NULL, NULL,
-      "account, in a Release's own namespace, for Releases whose Config names none (default: the controller's own rights)",
+      "account, in a Release's own namespace, for Releases whose Config names none (default: the "
+      "controller's own rights)",
       NULL },
-    { "leader-elect", 0, CLI_BOOL, "true", "true", "hold a Lease, so that one of several replicas works", NULL },
-    { "listen", 0, CLI_STRING, NULL, NULL, "address of /metrics, /healthz and /readyz, such as :8080 (default: none)", NULL },
+    { "leader-elect", 0, CLI_BOOL, "true", "true", "hold a Lease, so that one of several replicas works",
+      NULL },
+    { "listen", 0, CLI_STRING, NULL, NULL,
+      "address of /metrics, /healthz and /readyz, such as :8080 (default: none)", NULL },
     { "workers", 0, CLI_INT, "8", NULL, "objects that are worked on at once", NULL },
     { "allow-local-repositories", 0, CLI_BOOL, NULL, NULL,
       "let Repositories name loopback and link-local addresses", NULL },
@@ -66,7 +70,8 @@ static int run(struct cli *c, struct err **err)
         &s, err);
     if (r < 0)
         return r;
-    log_info("controller starts", LOG_Z("namespace", controller_namespace(c)), LOG_Z("version", PINTLE_VERSION));
+    log_info("controller starts", LOG_Z("namespace", controller_namespace(c)),
+             LOG_Z("version", PINTLE_VERSION));
     r = stack_run(s, err);
     if (r == 0)
         log_info("controller stopped");
@@ -76,7 +81,8 @@ static int run(struct cli *c, struct err **err)
 const struct cli_command cmd_controller = {
     .name = "controller",
     .brief = "run the controller against a cluster",
-    .help = "Run the controller: Repositories, Charts, Values, Configs, Releases and their groups are reconciled until "
+    .help = "Run the controller: Repositories, Charts, Values, Configs, Releases and their groups are "
+            "reconciled until "
             "SIGTERM or SIGINT. Without a kubeconfig it uses the service account of its pod.",
     .flags = flags,
     .run = run,

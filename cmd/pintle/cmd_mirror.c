@@ -22,7 +22,8 @@ static int run_index(struct cli *c, struct err **err)
 }
 
 static const struct cli_flag serve_flags[] = {
-    { "address", 0, CLI_STRING, "127.0.0.1:8879", NULL, "address to listen on; port 0 takes a free one", NULL },
+    { "address", 0, CLI_STRING, "127.0.0.1:8879", NULL, "address to listen on; port 0 takes a free one",
+      NULL },
     CLI_FLAGS_END,
 };
 
@@ -41,8 +42,8 @@ static int run_serve(struct cli *c, struct err **err)
     r = registry_serve(c->args[0], cli_string(c, "address"), &s, err);
     if (r < 0)
         return r;
-    cli_printf(c, "serving %s at http://%.*s:%d\n", c->args[0], STR_ARG(str_sub(address, 0, MIN(colon, address.n))),
-               registry_server_port(s));
+    cli_printf(c, "serving %s at http://%.*s:%d\n", c->args[0],
+               STR_ARG(str_sub(address, 0, MIN(colon, address.n))), registry_server_port(s));
     fflush(c->out);
     sigwait(&signals, &number);
     return 0;
@@ -71,8 +72,10 @@ const struct cli_command cmd_mirror_serve = {
     .name = "serve",
     .usage = "DIR",
     .brief = "serve a folder of chart archives as a chart repository",
-    .help = "Serve a folder of chart archives (.tgz, .tgz.prov) as a chart repository, until SIGTERM or SIGINT. The index is "
-            "made from the archives, anew when the folder changes: `helm repo add NAME URL` and Repository objects work "
+    .help = "Serve a folder of chart archives (.tgz, .tgz.prov) as a chart repository, until SIGTERM or "
+            "SIGINT. The index is "
+            "made from the archives, anew when the folder changes: `helm repo add NAME URL` and Repository "
+            "objects work "
             "with it.",
     .args_min = 1,
     .args_max = 1,

@@ -86,9 +86,13 @@ static void know_our_kinds(struct kube *k)
         const char *kind, *plural;
         bool namespaced;
     } kinds[] = {
-        { "Repository", "repositories", false },  { "RepoGroup", "repogroups", false }, { "Chart", "charts", false },
-        { "Release", "releases", true },          { "ReleaseGroup", "releasegroups", true },
-        { "Values", "values", true },             { "Config", "configs", true },
+        { "Repository", "repositories", false },
+        { "RepoGroup", "repogroups", false },
+        { "Chart", "charts", false },
+        { "Release", "releases", true },
+        { "ReleaseGroup", "releasegroups", true },
+        { "Values", "values", true },
+        { "Config", "configs", true },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

@@ -6,12 +6,12 @@
 #include "kube/kube.h"
 
 struct stack_options {
-    struct kube *kube;    /* referenced */
-    const char *ns;       /* of chart content and leases */
-    const char *data_dir; /* of the index database; made when absent */
-    const char *listen;   /* NULL: no metrics and health server */
+    struct kube *kube;                   /* referenced */
+    const char *ns;                      /* of chart content and leases */
+    const char *data_dir;                /* of the index database; made when absent */
+    const char *listen;                  /* NULL: no metrics and health server */
     const char *default_service_account; /* "" for none */
-    unsigned workers;     /* 0: the controller's default */
+    unsigned workers;                    /* 0: the controller's default */
     bool leader_election, signals;
     bool allow_local; /* repositories on loopback and link-local addresses */
 };

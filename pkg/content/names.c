@@ -27,19 +27,22 @@ static bool is_object_name(struct str s)
     return s.n > 0;
 }
 
-struct str content_name(struct arena *a, const char *kind, struct str repository, struct str chart, struct str version)
+struct str content_name(struct arena *a, const char *kind, struct str repository, struct str chart,
+                        struct str version)
 {
     bool index = str_eq(str_from(kind), STR("index"));
     struct str plain = index ? arena_printf(a, "helm-%.*s-%.*s-index", STR_ARG(repository), STR_ARG(chart))
-                             : arena_printf(a, "helm-%s-%.*s-%.*s-%.*s", kind, STR_ARG(repository), STR_ARG(chart),
-                                            STR_ARG(version));
+                             : arena_printf(a, "helm-%s-%.*s-%.*s-%.*s", kind, STR_ARG(repository),
+                                            STR_ARG(chart), STR_ARG(version));
     char hex[SHA256_HEX];
     char *p;
     size_t n;
 
     if (plain.n <= NAME_MAX_PLAIN && str_find_char(repository, '-') == STR_NPOS && is_object_name(plain))
         return plain;
-    sha256_hex(arena_printf(a, "%s\n%.*s\n%.*s\n%.*s", kind, STR_ARG(repository), STR_ARG(chart), STR_ARG(version)), hex);
+    sha256_hex(
+        arena_printf(a, "%s\n%.*s\n%.*s\n%.*s", kind, STR_ARG(repository), STR_ARG(chart), STR_ARG(version)),
+        hex);
     n = MIN(plain.n, (size_t)NAME_MAX_PLAIN - SHORT_DIGEST - 1);
     p = arena_alloc_bytes(a, n + SHORT_DIGEST + 2);
     for (size_t i = 0; i < n; i++) {
@@ -59,7 +62,8 @@ static bool is_label_char(char c)
 
 struct str content_label(struct arena *a, struct str text)
 {
-    bool valid = text.n > 0 && text.n <= LABEL_MAX && ascii_is_alnum(text.p[0]) && ascii_is_alnum(text.p[text.n - 1]);
+    bool valid =
+        text.n > 0 && text.n <= LABEL_MAX && ascii_is_alnum(text.p[0]) && ascii_is_alnum(text.p[text.n - 1]);
     char hex[SHA256_HEX];
     char *p;
     size_t n = MIN(text.n, (size_t)LABEL_MAX - SHORT_DIGEST - 1);

@@ -16,7 +16,7 @@
 /* What a file became: bytes, and how they are written. */
 struct packed {
     struct str bytes;
-    const char *encoding; /* "text", "bytes", "gzip" */
+    const char *encoding;     /* "text", "bytes", "gzip" */
     struct value_list chunks; /* {part, key} */
 };
 
@@ -67,7 +67,8 @@ static struct value new_part(struct packer *p)
     struct arena *a = p->arena;
     struct value o = value_new_map(a);
     size_t number = p->n_parts + 1;
-    struct str name = number == 1 ? p->set->name : arena_printf(a, "%.*s.part%zu", STR_ARG(p->set->name), number);
+    struct str name =
+        number == 1 ? p->set->name : arena_printf(a, "%.*s.part%zu", STR_ARG(p->set->name), number);
 
     value_setz(o, "apiVersion", VALUE_STR("v1"));
     value_setz(o, "kind", VALUE_STR("ConfigMap"));
@@ -166,7 +167,9 @@ static struct value describe(struct arena *a, const struct content_file *file, c
 /* The table goes into part 1: as text, or compressed when it is long. */
 static void add_contents(struct packer *p, struct value files)
 {
-    CLEANUP(buf_done) struct buf text = BUF_INIT(64 * MIB), packed = BUF_INIT(64 * MIB), encoded = BUF_INIT(128 * MIB);
+    CLEANUP(buf_done)
+    struct buf text = BUF_INIT(64 * MIB),
+               packed = BUF_INIT(64 * MIB), encoded = BUF_INIT(128 * MIB);
     struct value contents = value_new_map(p->arena), data;
     struct str member = STR("data");
 
@@ -183,7 +186,8 @@ static void add_contents(struct packer *p, struct value files)
     data = value_get(p->parts[0], member);
     if (!value_is_map(data))
         value_set(p->parts[0], member, data = value_new_map(p->arena));
-    value_setz(data, CONTENT_KEY, value_from_str(arena_dup(p->arena, encoded.n ? buf_str(&encoded) : buf_str(&text))));
+    value_setz(data, CONTENT_KEY,
+               value_from_str(arena_dup(p->arena, encoded.n ? buf_str(&encoded) : buf_str(&text))));
 }
 
 static void label_parts(struct packer *p)
@@ -196,8 +200,8 @@ static void label_parts(struct packer *p)
     }
 }
 
-struct value *content_objects(struct arena *a, const struct content_set *set, const struct content_file *files, size_t n,
-                              size_t *ret_n)
+struct value *content_objects(struct arena *a, const struct content_set *set,
+                              const struct content_file *files, size_t n, size_t *ret_n)
 {
     struct packer p = { .arena = a, .set = set };
     struct value_list described = VALUE_LIST_INIT(a);
@@ -235,14 +239,16 @@ static int decode_base64(struct arena *a, struct str text, struct str *ret, stru
 
 static int read_key(struct arena *a, struct value part, struct str key, struct str *ret, struct err **err)
 {
-    struct value text = value_get(value_getz(part, "data"), key), bytes = value_get(value_getz(part, "binaryData"), key);
+    struct value text = value_get(value_getz(part, "data"), key),
+                 bytes = value_get(value_getz(part, "binaryData"), key);
 
     if (value_is_string(text)) {
         *ret = value_str(text);
         return 0;
     }
     if (!value_is_string(bytes))
-        return err_set(err, ERRC_NOT_FOUND, "ConfigMap %.*s has no key %.*s", STR_ARG(value_str(value_path(part, "metadata.name"))), STR_ARG(key));
+        return err_set(err, ERRC_NOT_FOUND, "ConfigMap %.*s has no key %.*s",
+                       STR_ARG(value_str(value_path(part, "metadata.name"))), STR_ARG(key));
     return decode_base64(a, value_str(bytes), ret, err);
 }
 
@@ -268,7 +274,8 @@ static int read_contents(struct arena *a, struct value part, struct value *ret, 
     if (r < 0)
         return r;
     if (value_int(value_getz(*ret, "version"), 0) != CONTENT_VERSION)
-        return err_set(err, ERRC_UNSUPPORTED, "ConfigMap %.*s: contents of version %lld", STR_ARG(value_str(value_path(part, "metadata.name"))),
+        return err_set(err, ERRC_UNSUPPORTED, "ConfigMap %.*s: contents of version %lld",
+                       STR_ARG(value_str(value_path(part, "metadata.name"))),
                        (long long)value_int(value_getz(*ret, "version"), 0));
     return 0;
 }
@@ -277,11 +284,12 @@ size_t content_part_count(struct arena *a, struct value first)
 {
     struct value contents;
 
-    return read_contents(a, first, &contents, NULL) < 0 ? 0 : (size_t)value_int(value_getz(contents, "parts"), 0);
+    return read_contents(a, first, &contents, NULL) < 0 ? 0
+                                                        : (size_t)value_int(value_getz(contents, "parts"), 0);
 }
 
-static int join_chunks(struct arena *a, const struct value *parts, size_t n_parts, struct value in, struct str *ret,
-                       struct err **err)
+static int join_chunks(struct arena *a, const struct value *parts, size_t n_parts, struct value in,
+                       struct str *ret, struct err **err)
 {
     CLEANUP(buf_done) struct buf all = BUF_INIT(2 * ARCHIVE_UNPACKED_MAX);
     struct str piece = STR("");
@@ -324,12 +332,13 @@ static int unpack_file(struct arena *a, const struct value *parts, size_t n_part
     return 0;
 }
 
-int content_unpack(struct arena *a, const struct value *parts, size_t n_parts, struct content_file **ret, size_t *ret_n,
-                   struct err **err)
+int content_unpack(struct arena *a, const struct value *parts, size_t n_parts, struct content_file **ret,
+                   size_t *ret_n, struct err **err)
 {
     struct value contents, entries;
     struct content_file *files;
-    int r = n_parts ? read_contents(a, parts[0], &contents, err) : err_set(err, ERRC_NOT_FOUND, "no part at all");
+    int r =
+        n_parts ? read_contents(a, parts[0], &contents, err) : err_set(err, ERRC_NOT_FOUND, "no part at all");
 
     if (r < 0)
         return r;

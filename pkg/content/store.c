@@ -5,11 +5,13 @@
 
 static struct kube_ref part_ref(struct arena *a, struct str ns, struct str name, size_t number)
 {
-    return KUBE_REF("v1", "ConfigMap", ns, number == 1 ? name : arena_printf(a, "%.*s.part%zu", STR_ARG(name), number));
+    return KUBE_REF("v1", "ConfigMap", ns,
+                    number == 1 ? name : arena_printf(a, "%.*s.part%zu", STR_ARG(name), number));
 }
 
 /* 1 and the object; 0 when it is absent. */
-static int find(struct kube *k, struct arena *a, const struct kube_ref *ref, struct value *ret, struct err **err)
+static int find(struct kube *k, struct arena *a, const struct kube_ref *ref, struct value *ret,
+                struct err **err)
 {
     int r = kube_get(k, a, ref, ret, err);
 
@@ -49,7 +51,8 @@ static int write_part(struct kube *k, struct arena *a, struct value wanted, size
     if (r == 1 && !value_bool(value_getz(live, "immutable"))) {
         struct value copy = value_copy_maps(a, wanted);
 
-        value_setz(value_getz(copy, "metadata"), "resourceVersion", value_from_str(kube_resource_version(live)));
+        value_setz(value_getz(copy, "metadata"), "resourceVersion",
+                   value_from_str(kube_resource_version(live)));
         r = kube_update(k, a, copy, NULL, err);
         (*written)++;
     } else if (r >= 0) {
@@ -64,8 +67,8 @@ static int write_part(struct kube *k, struct arena *a, struct value wanted, size
     return r < 0 ? err_wrap(err, r, "ConfigMap %.*s", STR_ARG(ref.name)) : 0;
 }
 
-static int delete_from(struct kube *k, struct arena *a, struct str ns, struct str name, size_t number, size_t *written,
-                       struct err **err)
+static int delete_from(struct kube *k, struct arena *a, struct str ns, struct str name, size_t number,
+                       size_t *written, struct err **err)
 {
     for (; number <= CONTENT_PARTS_MAX; number++) {
         struct kube_ref ref = part_ref(a, ns, name, number);
@@ -82,8 +85,9 @@ static int delete_from(struct kube *k, struct arena *a, struct str ns, struct st
     return 0;
 }
 
-int content_write(struct kube *k, struct arena *a, const struct content_set *set, const struct content_file *files,
-                  size_t n, size_t *ret_written, size_t *ret_parts, struct err **err)
+int content_write(struct kube *k, struct arena *a, const struct content_set *set,
+                  const struct content_file *files, size_t n, size_t *ret_written, size_t *ret_parts,
+                  struct err **err)
 {
     size_t n_parts, written = 0;
     struct value *parts = content_objects(a, set, files, n, &n_parts);
@@ -103,8 +107,8 @@ int content_write(struct kube *k, struct arena *a, const struct content_set *set
     return r;
 }
 
-int content_read(struct kube *k, struct arena *a, struct str ns, struct str name, struct content_file **ret, size_t *ret_n,
-                 struct err **err)
+int content_read(struct kube *k, struct arena *a, struct str ns, struct str name, struct content_file **ret,
+                 size_t *ret_n, struct err **err)
 {
     struct kube_ref ref = part_ref(a, ns, name, 1);
     struct value *parts = ARENA_ARRAY(a, struct value, CONTENT_PARTS_MAX);

@@ -52,7 +52,8 @@ struct httpd {
 
 struct str httpd_request_header(const struct httpd_request *rq, const char *name)
 {
-    return str_from(mhd.lookup_connection_value((struct MHD_Connection *)rq->connection, MHD_HEADER_KIND, name));
+    return str_from(
+        mhd.lookup_connection_value((struct MHD_Connection *)rq->connection, MHD_HEADER_KIND, name));
 }
 
 void httpd_reply_header(struct httpd_reply *r, const char *name, const char *fmt, ...)
@@ -84,7 +85,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http
     }
     if (!response)
         return MHD_NO;
-    mhd.add_response_header(response, "Content-Type", r->content_type ? r->content_type : "text/plain; charset=utf-8");
+    mhd.add_response_header(response, "Content-Type",
+                            r->content_type ? r->content_type : "text/plain; charset=utf-8");
     mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
     for (size_t i = 0; i < r->n_headers; i++)
         mhd.add_response_header(response, r->headers[i].name, r->headers[i].value);
@@ -94,8 +96,9 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http
 }
 
 /* libmicrohttpd calls once before and once after the body: an answer in the first call would end keep-alive. */
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
-                                  const char *version, const char *upload, size_t *upload_n, void **state)
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_n, void **state)
 {
     static char seen;
     struct httpd *h = cls;
@@ -190,10 +193,11 @@ int httpd_start(const struct httpd_options *o, struct httpd **ret, struct err **
     h->handler = o->handler;
     h->ctx = o->ctx;
     h->port = port;
-    h->daemon = mhd.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL, 0, NULL, NULL, on_request, h,
-                                 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                                 o->connections ? o->connections : CONNECTIONS_DEFAULT, MHD_OPTION_CONNECTION_TIMEOUT,
-                                 o->idle_s ? o->idle_s : IDLE_DEFAULT_S, MHD_OPTION_END);
+    h->daemon =
+        mhd.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL, 0, NULL, NULL, on_request, h,
+                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                         o->connections ? o->connections : CONNECTIONS_DEFAULT, MHD_OPTION_CONNECTION_TIMEOUT,
+                         o->idle_s ? o->idle_s : IDLE_DEFAULT_S, MHD_OPTION_END);
     if (!h->daemon) {
         close(fd);
         free(h);

@@ -6,18 +6,21 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
 #include "semver/semver.h"
+#include "json/json.h"
 
 #define LOG_MODULE "registry"
 #include "base/log.h"
 
 static const char *const schema[] = {
-    "CREATE TABLE repositories (name TEXT PRIMARY KEY, url TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT NOT NULL,"
-    " digest TEXT NOT NULL, charts INTEGER NOT NULL, versions INTEGER NOT NULL, skipped INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE versions (repository TEXT NOT NULL, chart TEXT NOT NULL, position INTEGER NOT NULL, version TEXT NOT NULL,"
+    "CREATE TABLE repositories (name TEXT PRIMARY KEY, url TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT "
+    "NOT NULL,"
+    " digest TEXT NOT NULL, charts INTEGER NOT NULL, versions INTEGER NOT NULL, skipped INTEGER NOT NULL) "
+    "WITHOUT ROWID;"
+    "CREATE TABLE versions (repository TEXT NOT NULL, chart TEXT NOT NULL, position INTEGER NOT NULL, "
+    "version TEXT NOT NULL,"
     " entry TEXT NOT NULL, PRIMARY KEY (repository, chart, position)) WITHOUT ROWID;",
 };
 
@@ -76,17 +79,18 @@ static struct str column(struct db_stmt *q, int i, struct arena *a)
     return arena_dup(a, db_text(q, i));
 }
 
-int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a, struct registry_fetched *ret,
-                          bool *ret_found, struct err **err)
+int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a,
+                          struct registry_fetched *ret, bool *ret_found, struct err **err)
 {
     CLEANUP(db_end) struct db_txn *t = NULL;
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
     int r = db_read(d->db, &t, err);
 
     if (r == 0)
-        r = db_prepare(t,
-                       "SELECT url, etag, modified, digest, charts, versions, skipped FROM repositories WHERE name = ?1",
-                       &q, err);
+        r = db_prepare(
+            t,
+            "SELECT url, etag, modified, digest, charts, versions, skipped FROM repositories WHERE name = ?1",
+            &q, err);
     if (r < 0)
         return r;
     db_bind_text(q, 1, repository);
@@ -103,8 +107,8 @@ int registry_fetched_find(struct registry_db *d, struct str repository, struct a
     return r < 0 ? r : 0;
 }
 
-int registry_fetched_set(struct registry_db *d, struct str repository, struct str etag, struct str last_modified,
-                         struct err **err)
+int registry_fetched_set(struct registry_db *d, struct str repository, struct str etag,
+                         struct str last_modified, struct err **err)
 {
     CLEANUP(db_end) struct db_txn *t = NULL;
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
@@ -149,8 +153,8 @@ int registry_forget(struct registry_db *d, struct str repository, struct err **e
     return r < 0 ? r : db_commit(t, err);
 }
 
-int registry_charts(struct registry_db *d, struct str repository, struct arena *a, struct str **ret, size_t *ret_n,
-                    struct err **err)
+int registry_charts(struct registry_db *d, struct str repository, struct arena *a, struct str **ret,
+                    size_t *ret_n, struct err **err)
 {
     CLEANUP(db_end) struct db_txn *t = NULL;
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
@@ -159,7 +163,8 @@ int registry_charts(struct registry_db *d, struct str repository, struct arena *
     int r = db_read(d->db, &t, err);
 
     if (r == 0)
-        r = db_prepare(t, "SELECT DISTINCT chart FROM versions WHERE repository = ?1 ORDER BY chart", &q, err);
+        r = db_prepare(t, "SELECT DISTINCT chart FROM versions WHERE repository = ?1 ORDER BY chart", &q,
+                       err);
     if (r < 0)
         return r;
     db_bind_text(q, 1, repository);
@@ -204,8 +209,9 @@ int registry_versions(struct registry_db *d, struct str repository, struct str c
     int r = db_read(d->db, &t, err);
 
     if (r == 0)
-        r = db_prepare(t, "SELECT version, entry FROM versions WHERE repository = ?1 AND chart = ?2 ORDER BY position", &q,
-                       err);
+        r = db_prepare(
+            t, "SELECT version, entry FROM versions WHERE repository = ?1 AND chart = ?2 ORDER BY position",
+            &q, err);
     if (r < 0)
         return r;
     db_bind_text(q, 1, repository);

@@ -49,7 +49,8 @@ static struct str first_value(struct arena *a, struct value secret, struct str o
     return decode_again(a, v.n ? v : secret_value(a, secret, other));
 }
 
-int registry_auth_from_secret(struct arena *a, struct value secret, struct registry_auth *ret, struct err **err)
+int registry_auth_from_secret(struct arena *a, struct value secret, struct registry_auth *ret,
+                              struct err **err)
 {
     struct registry_auth auth = {
         .user = first_value(a, secret, STR("user"), STR("username")),
@@ -120,8 +121,9 @@ static int check_is_index(const struct http_response *rs, const char *path, stru
     return err_set(err, ERRC_PARSE, "the server sent a web page (text/html), not an index.yaml");
 }
 
-int registry_fetch_index(const struct registry_source *s, struct arena *a, const struct registry_fetched *known,
-                         const char *path, struct str *ret_etag, struct str *ret_last_modified, struct err **err)
+int registry_fetch_index(const struct registry_source *s, struct arena *a,
+                         const struct registry_fetched *known, const char *path, struct str *ret_etag,
+                         struct str *ret_last_modified, struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
     CLEANUP(fd_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -145,7 +147,8 @@ int registry_fetch_index(const struct registry_source *s, struct arena *a, const
     if (r == 0)
         r = check_is_index(&rs, path, err);
     if (r < 0)
-        return err_wrap(err, r, "looks like \"%.*s\" is not a valid chart repository or cannot be reached", STR_ARG(s->url));
+        return err_wrap(err, r, "looks like \"%.*s\" is not a valid chart repository or cannot be reached",
+                        STR_ARG(s->url));
     *ret_etag = arena_dup(a, http_response_header(&rs, STR("ETag")));
     *ret_last_modified = arena_dup(a, http_response_header(&rs, STR("Last-Modified")));
     return 1;
@@ -158,11 +161,12 @@ static int check_digest(const struct registry_version *v, struct str packed, str
     sha256_hex(packed, hex);
     if (v->digest.n == 0 || str_ieq(v->digest, str_from(hex)))
         return 0;
-    return err_set(err, ERRC_DIGEST, "the index says sha256 %.*s, the archive has %s", STR_ARG(v->digest), hex);
+    return err_set(err, ERRC_DIGEST, "the index says sha256 %.*s, the archive has %s", STR_ARG(v->digest),
+                   hex);
 }
 
-static int fetch_one(const struct registry_source *s, struct str url, const struct registry_version *v, struct buf *out,
-                     struct err **err)
+static int fetch_one(const struct registry_source *s, struct str url, const struct registry_version *v,
+                     struct buf *out, struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
     struct request rq;
@@ -199,6 +203,6 @@ int registry_fetch_chart(const struct registry_source *s, const struct registry_
     }
     if (value_len(urls) == 0)
         buf_adds(&all, "the index gives no url for it");
-    return err_set(err, (enum errc) - r, "chart %.*s %.*s of repository %.*s: %s", STR_ARG(v->name), STR_ARG(v->version),
-                   STR_ARG(s->name), buf_z(&all));
+    return err_set(err, (enum errc) - r, "chart %.*s %.*s of repository %.*s: %s", STR_ARG(v->name),
+                   STR_ARG(v->version), STR_ARG(s->name), buf_z(&all));
 }

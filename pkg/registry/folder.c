@@ -46,7 +46,8 @@ static struct value time_text(struct arena *a, struct wall_time t)
 static struct value make_entry(struct arena *a, const struct metadata *md, struct str packed, struct str url,
                                const char *file, const char *path)
 {
-    struct value entry = value_copy_maps(a, metadata_to_value(a, md)), *urls = ARENA_ARRAY(a, struct value, 1);
+    struct value entry = value_copy_maps(a, metadata_to_value(a, md)),
+                 *urls = ARENA_ARRAY(a, struct value, 1);
     struct stat st = { 0 };
     char hex[SHA256_HEX];
 
@@ -54,13 +55,15 @@ static struct value make_entry(struct arena *a, const struct metadata *md, struc
     stat(path, &st);
     urls[0] = value_from_str(url.n ? arena_printf(a, "%.*s/%s", STR_ARG(str_trim_suffix(url, STR("/"))), file)
                                    : arena_dup(a, str_from(file)));
-    value_setz(entry, "created", time_text(a, (struct wall_time){ st.st_mtim.tv_sec, (int32_t)st.st_mtim.tv_nsec }));
+    value_setz(entry, "created",
+               time_text(a, (struct wall_time){ st.st_mtim.tv_sec, (int32_t)st.st_mtim.tv_nsec }));
     value_setz(entry, "digest", value_from_str(arena_dup(a, str_from(hex))));
     value_setz(entry, "urls", value_from_list(urls, 1));
     return entry;
 }
 
-static int add_archive(struct listing *l, const char *folder, const char *file, struct str url, struct err **err)
+static int add_archive(struct listing *l, const char *folder, const char *file, struct str url,
+                       struct err **err)
 {
     CLEANUP(free_ptr) char *path = fs_join(folder, file);
     CLEANUP(arena_free) struct arena *unpacked = arena_new(2 * ARCHIVE_UNPACKED_MAX);

@@ -8,12 +8,12 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "db/db.h"
-#include "json/json.h"
 #include "metadata/metadata.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
 #include "semver/semver.h"
 #include "yaml/yaml.h"
+#include "json/json.h"
 
 /* One chart's entries on their way into the database. */
 struct entry {
@@ -152,7 +152,8 @@ static int load_chart(struct loader *l, struct str chart, struct err **err)
             return r;
         n += r == 1;
         if (arena_failed(a))
-            return err_set(err, ERRC_LIMIT, "entries.%.*s is larger than %zu bytes", STR_ARG(chart), INDEX_TEXT_MAX);
+            return err_set(err, ERRC_LIMIT, "entries.%.*s is larger than %zu bytes", STR_ARG(chart),
+                           INDEX_TEXT_MAX);
     }
     return r < 0 ? r : store_chart(l, chart, entries, n, err);
 }

@@ -6,9 +6,11 @@
 
 static void wake_owner(const struct controller_event *e, const char *kind, struct controller_wake *out)
 {
-    for (struct value_iter it = value_iter(value_path(e->object, "metadata.ownerReferences")); value_next(&it);)
+    for (struct value_iter it = value_iter(value_path(e->object, "metadata.ownerReferences"));
+         value_next(&it);)
         if (str_eq(value_str(value_getz(it.v, "kind")), str_from(kind)))
-            controller_wake_add(out, (struct controller_key){ STR_NONE, value_str(value_getz(it.v, "name")) });
+            controller_wake_add(out,
+                                (struct controller_key){ STR_NONE, value_str(value_getz(it.v, "name")) });
 }
 
 /* A Repository wakes its RepoGroup. */
@@ -38,15 +40,25 @@ struct registry_manager *registry_manager_new(const struct registry_manager_opti
     m->ns = str_dup(o->ns);
     m->temp_dir = o->temp_dir;
     m->refuse_nets = o->refuse_nets;
-    w[0] = (struct controller_watch){ .name = "repositories", .api_version = STR(REGISTRY_API_VERSION),
-                                      .kind = STR("Repository"), .ignore_status = true };
-    w[1] = (struct controller_watch){ .name = "repository-charts", .api_version = STR(REGISTRY_API_VERSION),
-                                      .kind = STR("Chart"), .metadata_only = true, .ignore_status = true,
+    w[0] = (struct controller_watch){ .name = "repositories",
+                                      .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("Repository"),
+                                      .ignore_status = true };
+    w[1] = (struct controller_watch){ .name = "repository-charts",
+                                      .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("Chart"),
+                                      .metadata_only = true,
+                                      .ignore_status = true,
                                       .map = map_chart };
-    w[2] = (struct controller_watch){ .name = "repogroups", .api_version = STR(REGISTRY_API_VERSION),
-                                      .kind = STR("RepoGroup"), .ignore_status = true };
-    w[3] = (struct controller_watch){ .name = "group-repositories", .api_version = STR(REGISTRY_API_VERSION),
-                                      .kind = STR("Repository"), .metadata_only = true, .map = map_repository };
+    w[2] = (struct controller_watch){ .name = "repogroups",
+                                      .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("RepoGroup"),
+                                      .ignore_status = true };
+    w[3] = (struct controller_watch){ .name = "group-repositories",
+                                      .api_version = STR(REGISTRY_API_VERSION),
+                                      .kind = STR("Repository"),
+                                      .metadata_only = true,
+                                      .map = map_repository };
     m->kinds[0] = (struct controller_kind){ "Repository", repository_reconcile, m, &w[0], 2 };
     m->kinds[1] = (struct controller_kind){ "RepoGroup", repogroup_reconcile, m, &w[2], 2 };
     return m;
@@ -72,7 +84,8 @@ struct registry_db *registry_manager_db(struct registry_manager *m)
     return m->db;
 }
 
-int registry_find_by_url(struct registry_manager *m, struct arena *a, struct str url, struct str *ret, struct err **err)
+int registry_find_by_url(struct registry_manager *m, struct arena *a, struct str url, struct str *ret,
+                         struct err **err)
 {
     struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Repository", STR_NONE, STR_NONE);
     struct str alias = str_has_prefix(url, STR("@"))        ? str_sub(url, 1, url.n)

@@ -29,8 +29,8 @@ struct registry_figures {
 /* Replaces what is known of a repository by the index.yaml in the file: all or nothing. `digest` is that of the file's bytes.
  * PARSE naming the line for YAML that cannot be read and for a key that is there twice; "no API version specified"; LIMIT over
  * INDEX_TEXT_MAX. */
-NODISCARD int registry_index_load(struct registry_db *d, struct str repository, struct str url, const char *path,
-                                  struct registry_figures *ret, struct err **err);
+NODISCARD int registry_index_load(struct registry_db *d, struct str repository, struct str url,
+                                  const char *path, struct registry_figures *ret, struct err **err);
 
 /* What is remembered of the last successful fetch; false when nothing is. Strings in `a`. */
 struct registry_fetched {
@@ -39,8 +39,8 @@ struct registry_fetched {
 };
 NODISCARD int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a,
                                     struct registry_fetched *ret, bool *ret_found, struct err **err);
-NODISCARD int registry_fetched_set(struct registry_db *d, struct str repository, struct str etag, struct str last_modified,
-                                   struct err **err);
+NODISCARD int registry_fetched_set(struct registry_db *d, struct str repository, struct str etag,
+                                   struct str last_modified, struct err **err);
 NODISCARD int registry_forget(struct registry_db *d, struct str repository, struct err **err);
 
 struct registry_version {
@@ -51,8 +51,9 @@ struct registry_version {
 NODISCARD int registry_charts(struct registry_db *d, struct str repository, struct arena *a, struct str **ret,
                               size_t *ret_n, struct err **err);
 /* All versions of a chart, in Helm's order (newest first); in `a`. None is not an error. */
-NODISCARD int registry_versions(struct registry_db *d, struct str repository, struct str chart, struct arena *a,
-                                struct registry_version **ret, size_t *ret_n, struct err **err);
+NODISCARD int registry_versions(struct registry_db *d, struct str repository, struct str chart,
+                                struct arena *a, struct registry_version **ret, size_t *ret_n,
+                                struct err **err);
 /* Helm's rule (pkg/repo/v1 IndexFile.Get): the exact text first, else the first that satisfies the constraint; "" is "*".
  * NULL when none does; PARSE for a constraint that is none. */
 NODISCARD int registry_pick(const struct registry_version *versions, size_t n, struct str wanted,
@@ -67,7 +68,8 @@ struct registry_auth {
 };
 /* From a Secret's data: user|username, password, token, ca.crt, tls.crt, tls.key; values that were encoded twice are
  * recognised. INVALID naming the missing key. */
-NODISCARD int registry_auth_from_secret(struct arena *a, struct value secret, struct registry_auth *ret, struct err **err);
+NODISCARD int registry_auth_from_secret(struct arena *a, struct value secret, struct registry_auth *ret,
+                                        struct err **err);
 
 struct registry_source {
     struct http_client *http;
@@ -80,13 +82,13 @@ struct registry_source {
 /* GET <url>/index.yaml into a new file at `path`. 1: new bytes, etag and last_modified are set in `a`; 0: the server says that
  * nothing has changed since `known` (may be NULL). The error reads as Helm's: looks like "URL" is not a valid chart
  * repository or cannot be reached: … */
-NODISCARD int registry_fetch_index(const struct registry_source *s, struct arena *a, const struct registry_fetched *known,
-                                   const char *path, struct str *ret_etag, struct str *ret_last_modified,
-                                   struct err **err);
+NODISCARD int registry_fetch_index(const struct registry_source *s, struct arena *a,
+                                   const struct registry_fetched *known, const char *path,
+                                   struct str *ret_etag, struct str *ret_last_modified, struct err **err);
 /* The archive of a version: its urls are tried in order; checked against the entry's digest. Appends to `out`. DIGEST with both
  * digests; NOT_FOUND for an entry without urls. */
-NODISCARD int registry_fetch_chart(const struct registry_source *s, const struct registry_version *v, struct buf *out,
-                                   struct err **err);
+NODISCARD int registry_fetch_chart(const struct registry_source *s, const struct registry_version *v,
+                                   struct buf *out, struct err **err);
 /* A chart URL as the index gives it, resolved against the repository's (RFC 3986; the repository's query is kept). In `a`. */
 struct str registry_resolve_url(struct arena *a, struct str repository_url, struct str chart_url);
 /* Scheme and host in lower case, default port and trailing slash dropped: for comparing. In `a`. */
@@ -112,12 +114,13 @@ const struct controller_kind *registry_manager_kinds(struct registry_manager *m,
 /* The repository behind a Repository object, with its credentials read: for whoever fetches charts of it. *ret and *ret_auth
  * live in `a`. NOT_FOUND naming the Repository or its Secret. */
 NODISCARD int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository,
-                                   struct registry_source *ret, struct registry_auth *ret_auth, struct err **err);
+                                   struct registry_source *ret, struct registry_auth *ret_auth,
+                                   struct err **err);
 struct registry_db *registry_manager_db(struct registry_manager *m);
 /* The Repository object whose URL is the same after normalising, or whose name is the alias ("@name", "alias:name"); ""
  * when there is none. In `a`. */
-NODISCARD int registry_find_by_url(struct registry_manager *m, struct arena *a, struct str url, struct str *ret,
-                                   struct err **err);
+NODISCARD int registry_find_by_url(struct registry_manager *m, struct arena *a, struct str url,
+                                   struct str *ret, struct err **err);
 
 /* ---- a folder of archives as a repository ---------------------------------------------------------------------------- */
 
@@ -128,7 +131,8 @@ NODISCARD int registry_index_folder(const char *folder, struct str url, struct b
 struct registry_server;
 /* Serves the folder over HTTP: index.yaml (made when it is absent or older than an archive), archives, provenance files,
  * /healthz; ETag, ranges. `address` "127.0.0.1:8879"; port 0 chooses one. */
-NODISCARD int registry_serve(const char *folder, const char *address, struct registry_server **ret, struct err **err);
+NODISCARD int registry_serve(const char *folder, const char *address, struct registry_server **ret,
+                             struct err **err);
 int registry_server_port(const struct registry_server *s);
 void registry_server_stop(struct registry_server *s); /* may be NULL */
 DEFINE_CLEANUP(struct registry_server *, registry_server_stop)

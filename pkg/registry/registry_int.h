@@ -22,8 +22,10 @@ struct registry_manager {
     struct controller_watch watches[4];
     struct controller_kind kinds[2];
 };
-int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err);
-int repogroup_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err);
+int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                         struct err **err);
+int repogroup_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                        struct err **err);
 
 /* "10m", 600 (seconds below 1,000,000, else nanoseconds): milliseconds, or `otherwise` for null and nonsense. */
 int64_t registry_duration_ms(struct value v, int64_t otherwise);
@@ -34,5 +36,5 @@ struct registry_verdict {
     struct str message;
     bool reconciling, stalled;
 };
-NODISCARD int registry_report(struct registry_manager *m, struct arena *a, struct value object, struct value status,
-                              const struct registry_verdict *v, struct err **err);
+NODISCARD int registry_report(struct registry_manager *m, struct arena *a, struct value object,
+                              struct value status, const struct registry_verdict *v, struct err **err);

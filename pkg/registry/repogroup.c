@@ -26,7 +26,8 @@ static struct value find_live(const struct group *g, struct str name)
 
 static bool is_member(const struct group *g, struct value repository)
 {
-    for (struct value_iter it = value_iter(value_path(repository, "metadata.ownerReferences")); value_next(&it);)
+    for (struct value_iter it = value_iter(value_path(repository, "metadata.ownerReferences"));
+         value_next(&it);)
         if (str_eq(value_str(value_getz(it.v, "uid")), g->uid))
             return true;
     return false;
@@ -39,10 +40,12 @@ static int check(const struct group *g, struct err **err)
 
         for (size_t k = 0; k < it.i; k++)
             if (str_eq(repo_name(value_at(g->wanted, k)), repo_name(it.v)))
-                return err_set(err, ERRC_INVALID, "spec.repos[%zu].name %.*s is there twice", it.i, STR_ARG(repo_name(it.v)));
+                return err_set(err, ERRC_INVALID, "spec.repos[%zu].name %.*s is there twice", it.i,
+                               STR_ARG(repo_name(it.v)));
         if (!value_is_null(live) && !is_member(g, live))
-            return err_set(err, ERRC_EXISTS, "spec.repos[%zu]: Repository %.*s exists and does not belong to this group",
-                           it.i, STR_ARG(repo_name(it.v)));
+            return err_set(err, ERRC_EXISTS,
+                           "spec.repos[%zu]: Repository %.*s exists and does not belong to this group", it.i,
+                           STR_ARG(repo_name(it.v)));
     }
     return 0;
 }
@@ -106,7 +109,8 @@ static int act(struct registry_manager *m, struct group *g, struct err **err)
             g->ready += kube_condition_is(find_live(g, repo_name(it.v)), STR("Ready"), "True");
             continue;
         }
-        r = kube_apply(m->kube, g->arena, member_object(g, it.v), STR(REGISTRY_FIELD_MANAGER), true, NULL, err);
+        r = kube_apply(m->kube, g->arena, member_object(g, it.v), STR(REGISTRY_FIELD_MANAGER), true, NULL,
+                       err);
         if (r < 0)
             return err_wrap(err, r, "Repository %.*s", STR_ARG(repo_name(it.v)));
     }
@@ -120,7 +124,8 @@ static int act(struct registry_manager *m, struct group *g, struct err **err)
 }
 
 /* 1; 0 when the group is gone or going: its members go with it. */
-static int observe(struct registry_manager *m, const struct controller_call *call, struct group *g, struct err **err)
+static int observe(struct registry_manager *m, const struct controller_call *call, struct group *g,
+                   struct err **err)
 {
     struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "RepoGroup", STR_NONE, call->key.name);
     struct kube_ref repositories = KUBE_REF(REGISTRY_API_VERSION, "Repository", STR_NONE, STR_NONE);
@@ -154,12 +159,13 @@ static struct registry_verdict judge(struct group *g, int r, const struct err *c
                                           .stalled = !errc_retryable((enum errc) - r) };
     return (struct registry_verdict){ .status = g->ready == members ? "True" : "Unknown",
                                       .reason = g->ready == members ? "MembersReady" : "Progressing",
-                                      .message = arena_printf(g->arena, "%zu of %zu Repositories are ready", g->ready,
-                                                              members),
+                                      .message = arena_printf(g->arena, "%zu of %zu Repositories are ready",
+                                                              g->ready, members),
                                       .reconciling = g->ready != members };
 }
 
-int repogroup_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+int repogroup_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                        struct err **err)
 {
     struct registry_manager *m = ctx;
     CLEANUP(err_free) struct err *cause = NULL;

@@ -6,9 +6,9 @@
 #include "base/digest.h"
 #include "base/limits.h"
 #include "content/content.h"
-#include "json/json.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
+#include "json/json.h"
 
 #define INTERVAL_DEFAULT_MS ((int64_t)10 * 60 * 1000)
 #define INTERVAL_MIN_MS 1000
@@ -18,7 +18,7 @@
 struct repository {
     struct arena *arena;
     struct value object, spec;
-    struct str name; /* of the object: how everything else names it */
+    struct str name;    /* of the object: how everything else names it */
     struct str handled; /* the reconcile-at annotation */
     struct registry_source source;
     struct registry_auth auth;
@@ -41,7 +41,8 @@ int64_t registry_duration_ms(struct value v, int64_t otherwise)
 /* ---- observe ------------------------------------------------------------------------------------------------------- */
 
 /* 1; 0 when it is gone or going. */
-static int read_object(struct registry_manager *m, struct arena *a, struct str name, struct value *ret, struct err **err)
+static int read_object(struct registry_manager *m, struct arena *a, struct str name, struct value *ret,
+                       struct err **err)
 {
     struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Repository", STR_NONE, name);
     int r = kube_get(m->kube, a, &ref, ret, err);
@@ -53,8 +54,8 @@ static int read_object(struct registry_manager *m, struct arena *a, struct str n
     return 0;
 }
 
-static int read_source(struct registry_manager *m, struct arena *a, struct value object, struct registry_source *ret,
-                       struct registry_auth *auth, struct err **err)
+static int read_source(struct registry_manager *m, struct arena *a, struct value object,
+                       struct registry_source *ret, struct registry_auth *auth, struct err **err)
 {
     struct value spec = value_getz(object, "spec");
     struct str secret_name = value_str(value_getz(spec, "authSecret"));
@@ -80,8 +81,8 @@ static int read_source(struct registry_manager *m, struct arena *a, struct value
     return 0;
 }
 
-int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository, struct registry_source *ret,
-                         struct registry_auth *ret_auth, struct err **err)
+int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository,
+                         struct registry_source *ret, struct registry_auth *ret_auth, struct err **err)
 {
     struct value object;
     int r = read_object(m, a, repository, &object, err);
@@ -188,15 +189,16 @@ static bool is_one_of(const struct str *names, size_t n, struct str name)
 }
 
 /* Indexes of charts that nobody wants any more. */
-static int delete_stale_indexes(struct registry_manager *m, struct repository *p, const struct str *wanted, size_t n,
-                                struct err **err)
+static int delete_stale_indexes(struct registry_manager *m, struct repository *p, const struct str *wanted,
+                                size_t n, struct err **err)
 {
     struct kube_request rq = {
         .verb = KUBE_LIST,
         .ref = KUBE_REF("v1", "ConfigMap", str_from(m->ns), STR_NONE),
         .metadata_only = true,
-        .label_selector = arena_printf(p->arena, "pintle.dev/type=index,pintle.dev/part=1,pintle.dev/repo=%.*s",
-                                       STR_ARG(content_label(p->arena, p->name))),
+        .label_selector =
+            arena_printf(p->arena, "pintle.dev/type=index,pintle.dev/part=1,pintle.dev/repo=%.*s",
+                         STR_ARG(content_label(p->arena, p->name))),
     };
     struct value list;
     int r = kube_do(m->kube, p->arena, &rq, &list, err);
@@ -275,7 +277,8 @@ static bool same_spec(struct value live, struct value wanted)
     for (struct value_iter it = value_iter(value_getz(wanted, "spec")); value_next(&it);)
         if (!value_equal(value_get(value_getz(live, "spec"), it.key), it.v))
             return false;
-    return value_len(value_path(wanted, "spec.versions")) > 0 || value_len(value_path(live, "spec.versions")) == 0;
+    return value_len(value_path(wanted, "spec.versions")) > 0 ||
+           value_len(value_path(live, "spec.versions")) == 0;
 }
 
 static int apply_charts(struct registry_manager *m, struct repository *p, struct value live, struct err **err)
@@ -341,7 +344,8 @@ int registry_report(struct registry_manager *m, struct arena *a, struct value ob
                     const struct registry_verdict *v, struct err **err)
 {
     struct kube_ref ref = kube_ref_of(object);
-    struct value old = value_getz(object, "status"), list = value_getz(old, "conditions"), all, patch = value_new_map(a);
+    struct value old = value_getz(object, "status"), list = value_getz(old, "conditions"), all,
+                 patch = value_new_map(a);
     struct value before = kube_condition_find(old, STR("Ready"));
     bool good = str_eq(str_from(v->status), STR("True"));
     int r;
@@ -398,8 +402,8 @@ static int report_success(struct registry_manager *m, struct repository *p, bool
     size_t listed = value_len(value_getz(p->spec, "charts"));
     struct registry_verdict v = { .status = "True", .reason = "Synced" };
 
-    v.message = arena_printf(p->arena, "%lld charts, %lld versions in the index", (long long)p->figures.charts,
-                             (long long)p->figures.versions);
+    v.message = arena_printf(p->arena, "%lld charts, %lld versions in the index",
+                             (long long)p->figures.charts, (long long)p->figures.versions);
     if (p->figures.skipped > 0)
         v.message = arena_printf(p->arena, "%.*s; %lld invalid entries left out", STR_ARG(v.message),
                                  (long long)p->figures.skipped);
@@ -454,7 +458,8 @@ static int sync_all(struct registry_manager *m, struct repository *p, bool *ret_
     return r < 0 ? r : write_charts(m, p, err);
 }
 
-int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                         struct err **err)
 {
     struct registry_manager *m = ctx;
     struct repository p = { .arena = call->arena, .name = call->key.name };
@@ -474,8 +479,8 @@ int repository_reconcile(void *ctx, const struct controller_call *call, struct c
     r = sync_all(m, &p, &changed, &cause);
     if (r < 0) {
         IGNORE_ERROR(report_failure(m, &p, r, cause));
-        ret->requeue_after_ms = MIN(MAX(p.interval_ms, (int64_t)INTERVAL_MIN_MS),
-                                    (int64_t)1000 << MIN(call->failures, 9U));
+        ret->requeue_after_ms =
+            MIN(MAX(p.interval_ms, (int64_t)INTERVAL_MIN_MS), (int64_t)1000 << MIN(call->failures, 9U));
         *err = TAKE(cause);
         return r;
     }

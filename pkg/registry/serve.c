@@ -124,7 +124,8 @@ static bool parse_range(struct str range, int64_t size, int64_t *ret_from, int64
     return true;
 }
 
-static void send_file(struct registry_server *s, const struct httpd_request *rq, struct str name, struct httpd_reply *reply)
+static void send_file(struct registry_server *s, const struct httpd_request *rq, struct str name,
+                      struct httpd_reply *reply)
 {
     CLEANUP(free_ptr) char *z = str_dup(name);
     CLEANUP(free_ptr) char *path = fs_join(s->folder, z);
@@ -137,9 +138,11 @@ static void send_file(struct registry_server *s, const struct httpd_request *rq,
         buf_adds(&reply->body, "not found\n");
         return;
     }
-    snprintf(etag, sizeof(etag), "\"%llx-%llx-%llx\"", (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
+    snprintf(etag, sizeof(etag), "\"%llx-%llx-%llx\"", (unsigned long long)st.st_ino,
+             (unsigned long long)st.st_size,
              (unsigned long long)st.st_mtim.tv_sec * 1000000000ull + (unsigned long long)st.st_mtim.tv_nsec);
-    reply->content_type = str_has_suffix(name, STR(".tgz")) ? "application/gzip" : "text/plain; charset=utf-8";
+    reply->content_type =
+        str_has_suffix(name, STR(".tgz")) ? "application/gzip" : "text/plain; charset=utf-8";
     httpd_reply_header(reply, "Accept-Ranges", "bytes");
     if (tag(rq, reply, etag))
         return;
@@ -187,7 +190,8 @@ int registry_serve(const char *folder, const char *address, struct registry_serv
     s->index = BUF_INIT(INDEX_TEXT_MAX);
     r = refresh(s, err);
     if (r == 0)
-        r = httpd_start(&(struct httpd_options){ .address = address, .handler = on_request, .ctx = s }, &s->httpd, err);
+        r = httpd_start(&(struct httpd_options){ .address = address, .handler = on_request, .ctx = s },
+                        &s->httpd, err);
     if (r < 0) {
         registry_server_stop(s);
         return r;

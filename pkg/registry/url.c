@@ -68,11 +68,12 @@ struct str registry_resolve_url(struct arena *a, struct str repository_url, stru
     if (str_has_prefix(chart_url, STR("/")))
         path = chart_url;
     else
-        path = arena_printf(a, "%.*s/%.*s", STR_ARG(str_trim_suffix(base.path, STR("/"))), STR_ARG(chart_url));
+        path =
+            arena_printf(a, "%.*s/%.*s", STR_ARG(str_trim_suffix(base.path, STR("/"))), STR_ARG(chart_url));
     if (query.n == 0)
         query = base.query; /* Helm keeps a repository's query: signed URLs need it */
-    return arena_printf(a, "%.*s://%.*s%.*s%s%.*s", STR_ARG(base.scheme), STR_ARG(base.host), STR_ARG(clean_path(a, path)),
-                        query.n ? "?" : "", STR_ARG(query));
+    return arena_printf(a, "%.*s://%.*s%.*s%s%.*s", STR_ARG(base.scheme), STR_ARG(base.host),
+                        STR_ARG(clean_path(a, path)), query.n ? "?" : "", STR_ARG(query));
 }
 
 static struct str lower(struct arena *a, struct str s)
@@ -99,6 +100,6 @@ struct str registry_normalize_url(struct arena *a, struct str url)
         host = str_trim_suffix(host, STR(":80"));
     while (str_has_suffix(u.path, STR("/")))
         u.path = str_sub(u.path, 0, u.path.n - 1);
-    return arena_printf(a, "%.*s://%.*s%.*s%s%.*s", STR_ARG(scheme), STR_ARG(host), STR_ARG(u.path), u.query.n ? "?" : "",
-                        STR_ARG(u.query));
+    return arena_printf(a, "%.*s://%.*s%.*s%s%.*s", STR_ARG(scheme), STR_ARG(host), STR_ARG(u.path),
+                        u.query.n ? "?" : "", STR_ARG(u.query));
 }

@@ -67,21 +67,22 @@ static struct kube_request apply_request(const struct release_run *run, const st
     };
 }
 
-static bool any_deleting(struct release_run *run, const struct kube_request *rq, const struct kube_result *results,
-                         size_t n)
+static bool any_deleting(struct release_run *run, const struct kube_request *rq,
+                         const struct kube_result *results, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!kube_is_deleting(results[i].object))
             continue;
-        run->waiting_for = arena_printf(run->arena, "%.*s %.*s is still being deleted", STR_ARG(rq[i].ref.kind),
-                                        STR_ARG(rq[i].ref.name));
+        run->waiting_for = arena_printf(run->arena, "%.*s %.*s is still being deleted",
+                                        STR_ARG(rq[i].ref.kind), STR_ARG(rq[i].ref.name));
         return true;
     }
     return false;
 }
 
 /* Config.flags.force: what cannot be changed is deleted and made anew. True when something was deleted. */
-static bool replace_refused(struct release_run *run, const struct kube_request *rq, struct kube_result *results, size_t n)
+static bool replace_refused(struct release_run *run, const struct kube_request *rq,
+                            struct kube_result *results, size_t n)
 {
     bool any = false;
 
@@ -89,8 +90,8 @@ static bool replace_refused(struct release_run *run, const struct kube_request *
         if (results[i].r != -ERRC_INVALID)
             continue;
         if (kube_delete(run->as, &rq[i].ref, STR_NONE, NULL) == 0) {
-            run->waiting_for = arena_printf(run->arena, "%.*s %.*s is being replaced", STR_ARG(rq[i].ref.kind),
-                                            STR_ARG(rq[i].ref.name));
+            run->waiting_for = arena_printf(run->arena, "%.*s %.*s is being replaced",
+                                            STR_ARG(rq[i].ref.kind), STR_ARG(rq[i].ref.name));
             any = true;
         }
     }
@@ -118,15 +119,17 @@ static int act_apply(struct release_run *run, const struct release_objects *set,
 }
 
 /* Live metadata of each object; null where it is absent. */
-static int read_live(struct release_run *run, const struct release_objects *set, bool metadata_only, struct value *ret,
-                     struct err **err)
+static int read_live(struct release_run *run, const struct release_objects *set, bool metadata_only,
+                     struct value *ret, struct err **err)
 {
     struct kube_request *rq = ARENA_ARRAY(run->arena, struct kube_request, set->n);
     struct kube_result *results = ARENA_ARRAY(run->arena, struct kube_result, set->n);
     int r = 0;
 
     for (size_t i = 0; i < set->n; i++)
-        rq[i] = (struct kube_request){ .verb = KUBE_GET, .ref = set->items[i].ref, .metadata_only = metadata_only };
+        rq[i] = (struct kube_request){ .verb = KUBE_GET,
+                                       .ref = set->items[i].ref,
+                                       .metadata_only = metadata_only };
     IGNORE_ERROR(kube_do_all(run->as, run->arena, rq, set->n, 0, results));
     for (size_t i = 0; i < set->n; i++) {
         ret[i] = results[i].r < 0 ? VALUE_NONE : results[i].object;
@@ -193,8 +196,9 @@ static int act_gone(struct release_run *run, const struct release_objects *set, 
         if (!may_delete(run, live[i], set->items[i].body))
             continue;
         kube_ref_format(&set->items[i].ref, &name);
-        run->waiting_for = arena_printf(run->arena, "%s is still there%s", buf_z(&name),
-                                        value_len(value_path(live[i], "metadata.finalizers")) ? " (it has finalizers)" : "");
+        run->waiting_for =
+            arena_printf(run->arena, "%s is still there%s", buf_z(&name),
+                         value_len(value_path(live[i], "metadata.finalizers")) ? " (it has finalizers)" : "");
         return ACT_WAIT;
     }
     return ACT_DONE;
@@ -215,12 +219,12 @@ int act_check_ready(struct release_run *run, const struct release_objects *set, 
         if (s == KUBE_STATUS_CURRENT)
             continue;
         if (s == KUBE_STATUS_FAILED)
-            return err_set(err, ERRC_INVALID, "%.*s %.*s has failed: %.*s", STR_ARG(ref->kind), STR_ARG(ref->name),
-                           STR_ARG(message));
+            return err_set(err, ERRC_INVALID, "%.*s %.*s has failed: %.*s", STR_ARG(ref->kind),
+                           STR_ARG(ref->name), STR_ARG(message));
         if (waiting++ == 0)
-            run->waiting_for = arena_printf(run->arena, "%.*s %.*s is not ready: %s%s%.*s", STR_ARG(ref->kind),
-                                            STR_ARG(ref->name), kube_status_name(s), message.n ? ", " : "",
-                                            STR_ARG(message));
+            run->waiting_for = arena_printf(run->arena, "%.*s %.*s is not ready: %s%s%.*s",
+                                            STR_ARG(ref->kind), STR_ARG(ref->name), kube_status_name(s),
+                                            message.n ? ", " : "", STR_ARG(message));
     }
     if (waiting > 1)
         run->waiting_for =
@@ -231,19 +235,26 @@ int act_check_ready(struct release_run *run, const struct release_objects *set, 
 /* CRDs are no part of the release: they are created when they are absent, as they are, and left alone afterwards. */
 static int create_crds(struct release_run *run, const struct release_objects *set, struct err **err)
 {
-    for (size_t i = 0; i < set->n; i++) {
-        int r = kube_do(run->as, run->arena,
-                        &(struct kube_request){ .verb = KUBE_CREATE,
-                                                .object = set->items[i].body,
-                                                .field_manager = STR(RELEASE_FIELD_MANAGER) },
-                        NULL, err);
+    struct kube_request *rq = ARENA_ARRAY(run->arena, struct kube_request, set->n);
+    struct kube_result *results = ARENA_ARRAY(run->arena, struct kube_result, set->n);
+    int r = 0;
 
-        if (r == -ERRC_EXISTS && err)
-            err_free(TAKE(*err));
-        else if (r < 0 && r != -ERRC_EXISTS)
-            return wrap_object(err, r, &set->items[i].ref);
+    for (size_t i = 0; i < set->n; i++)
+        rq[i] = (struct kube_request){ .verb = KUBE_CREATE,
+                                       .ref = set->items[i].ref,
+                                       .object = set->items[i].body,
+                                       .field_manager = STR(RELEASE_FIELD_MANAGER) };
+    IGNORE_ERROR(kube_do_all(run->as, run->arena, rq, set->n, 0, results));
+    for (size_t i = 0; i < set->n && r == 0; i++) {
+        if (results[i].r >= 0 || results[i].r == -ERRC_EXISTS)
+            continue;
+        r = results[i].r;
+        if (err)
+            *err = TAKE(results[i].err);
+        wrap_object(err, r, &rq[i].ref);
     }
-    return ACT_DONE;
+    kube_results_done(results, set->n);
+    return r < 0 ? r : ACT_DONE;
 }
 
 static int act_crds(struct release_run *run, const struct release_objects *set, struct err **err)
@@ -286,8 +297,8 @@ static struct kube_ref record_ref(const struct release_run *run, struct str secr
 }
 
 /* Rewrites the status of another stored revision. */
-static int restate(struct release_run *run, struct str secret_name, enum record_status status, struct str description,
-                   struct err **err)
+static int restate(struct release_run *run, struct str secret_name, enum record_status status,
+                   struct str description, struct err **err)
 {
     struct kube_ref ref = record_ref(run, secret_name);
     CLEANUP(record_free) struct record *other = NULL;
@@ -308,7 +319,8 @@ static int restate(struct release_run *run, struct str secret_name, enum record_
 static int act_abandon(struct release_run *run, struct err **err)
 {
     const struct record_head *last = &run->heads[run->n_heads - 1];
-    int r = restate(run, last->secret_name, RECORD_FAILED, STR("Interrupted and superseded by other inputs"), err);
+    int r = restate(run, last->secret_name, RECORD_FAILED, STR("Interrupted and superseded by other inputs"),
+                    err);
 
     return r < 0 ? r : ACT_DONE;
 }
@@ -339,7 +351,8 @@ static int act_deployed(struct release_run *run, struct err **err)
 {
     bool install = record_status(run->record) == RECORD_PENDING_INSTALL;
     struct str text = run->config->description.n ? run->config->description
-                                                 : install ? STR("Install complete") : STR("Upgrade complete");
+                      : install                  ? STR("Install complete")
+                                                 : STR("Upgrade complete");
     int r;
 
     record_set_status(run->record, RECORD_DEPLOYED, text);

@@ -16,7 +16,7 @@
 
 /* What is remembered of an attempt between two looks at it, in memory alone: after a restart the steps run once more. */
 struct release_progress {
-    char inputs[65];    /* digest of the attempt that the bits belong to */
+    char inputs[65]; /* digest of the attempt that the bits belong to */
     int64_t revision;
     unsigned done_bits; /* 1 << STEP_x: every step of that kind has been done */
 };
@@ -27,14 +27,14 @@ struct release_run {
     const struct release_spec *spec;
     const struct release_config *config;
     struct release_owner owner;
-    struct record *record; /* NULL in plans without one */
-    struct str inputs;     /* digest */
+    struct record *record;           /* NULL in plans without one */
+    struct str inputs;               /* digest */
     const struct record_head *heads; /* all stored revisions, oldest first */
     size_t n_heads;
     struct release_progress *progress;
-    int64_t deadline; /* clock_wall().s after which waiting is over */
+    int64_t deadline;                     /* clock_wall().s after which waiting is over */
     const struct release_objects *before; /* objects of earlier revisions, for cleanupOnFail */
-    struct str waiting_for; /* set by a step that waits: what is missing; in the arena */
+    struct str waiting_for;               /* set by a step that waits: what is missing; in the arena */
 };
 
 enum act_result {
@@ -44,15 +44,18 @@ enum act_result {
 
 /* Runs the steps from the first; ACT_DONE after the last. Failures name the step's object. TIMEOUT when a wait has lasted
  * to the deadline. */
-NODISCARD int act_run(struct release_run *run, const struct plan *plan, int64_t *ret_wait_ms, struct err **err);
+NODISCARD int act_run(struct release_run *run, const struct plan *plan, int64_t *ret_wait_ms,
+                      struct err **err);
 
 /* Stores the record: creates it, or replaces what was read. CONFLICT when somebody else wrote it meanwhile. */
 NODISCARD int act_save_record(struct release_run *run, struct err **err);
 /* One hook; see spec of hooks in Helm's pkg/action/hooks.go. */
 NODISCARD int act_hook(struct release_run *run, const struct step *s, int64_t *ret_wait_ms, struct err **err);
 /* Deletes the event's hooks that ask for it: after success, or after a failure (then only those whose policy says so). */
-NODISCARD int act_hooks_done(struct release_run *run, enum chart_hook_event event, bool failed, struct err **err);
+NODISCARD int act_hooks_done(struct release_run *run, enum chart_hook_event event, bool failed,
+                             struct err **err);
 
 /* The status of each object read at once; ACT_DONE when all are current, ACT_WAIT with run->waiting_for set, or an error for
  * one that will never be. Null items of `ret_live` (may be NULL) are absent. */
-NODISCARD int act_check_ready(struct release_run *run, const struct release_objects *objects, struct err **err);
+NODISCARD int act_check_ready(struct release_run *run, const struct release_objects *objects,
+                              struct err **err);

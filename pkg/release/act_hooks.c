@@ -14,12 +14,14 @@ static int parse_hook(struct release_run *run, struct value hook, struct hook *r
                       .name = value_str(value_getz(hook, "name")),
                       .path = value_str(value_getz(hook, "path")) };
     struct release_objects objects;
-    int r = release_objects_parse(run->as, run->arena, value_str(value_getz(hook, "manifest")), &run->owner, &objects, err);
+    int r = release_objects_parse(run->as, run->arena, value_str(value_getz(hook, "manifest")), &run->owner,
+                                  &objects, err);
 
     if (r < 0)
         return err_wrap(err, r, "hook %.*s", STR_ARG(h.path));
     if (objects.n != 1)
-        return err_set(err, ERRC_INVALID, "hook %.*s: %zu objects in one document", STR_ARG(h.path), objects.n);
+        return err_set(err, ERRC_INVALID, "hook %.*s: %zu objects in one document", STR_ARG(h.path),
+                       objects.n);
     h.object = objects.items[0];
     *ret = h;
     return 0;
@@ -46,7 +48,8 @@ static int read_hook(struct release_run *run, const struct hook *h, struct value
 }
 
 /* Before the record says Running, the object of an earlier run is gone: so whatever is there afterwards is this run's. */
-static int clear_earlier(struct release_run *run, const struct step *s, const struct hook *h, struct err **err)
+static int clear_earlier(struct release_run *run, const struct step *s, const struct hook *h,
+                         struct err **err)
 {
     struct value live;
     int r;
@@ -59,14 +62,15 @@ static int clear_earlier(struct release_run *run, const struct step *s, const st
         return r < 0 ? r : ACT_DONE;
     if (!kube_is_deleting(live))
         r = kube_delete(run->as, &h->object.ref, kube_uid(live), err);
-    run->waiting_for = arena_printf(run->arena, "hook %.*s of an earlier run is being deleted", STR_ARG(h->path));
+    run->waiting_for =
+        arena_printf(run->arena, "hook %.*s of an earlier run is being deleted", STR_ARG(h->path));
     return r < 0 ? r : ACT_WAIT;
 }
 
 static int create_hook(struct release_run *run, const struct hook *h, struct err **err)
 {
-    return kube_apply(run->as, run->arena, h->object.body, STR(RELEASE_FIELD_MANAGER), run->spec->force_conflicts, NULL,
-                      err);
+    return kube_apply(run->as, run->arena, h->object.body, STR(RELEASE_FIELD_MANAGER),
+                      run->spec->force_conflicts, NULL, err);
 }
 
 enum hook_state { HOOK_RUNNING, HOOK_SUCCEEDED, HOOK_FAILED };
@@ -74,7 +78,8 @@ enum hook_state { HOOK_RUNNING, HOOK_SUCCEEDED, HOOK_FAILED };
 /* Helm's hookOnly waiter: Jobs complete, Pods succeed, everything else is done at once. */
 static enum hook_state hook_state(struct value live)
 {
-    struct str kind = value_str(value_getz(live, "kind")), phase = value_str(value_path(live, "status.phase"));
+    struct str kind = value_str(value_getz(live, "kind")),
+               phase = value_str(value_path(live, "status.phase"));
 
     if (str_eq(kind, STR("Job"))) {
         if (kube_condition_is(live, STR("Complete"), "True"))
@@ -93,7 +98,8 @@ static int hook_failed(struct release_run *run, const struct step *s, const stru
                        struct err **err)
 {
     struct value job = kube_condition_find(live, STR("Failed"));
-    struct str why = value_is_null(job) ? value_str(value_path(live, "status.message")) : value_str(value_getz(job, "message"));
+    struct str why = value_is_null(job) ? value_str(value_path(live, "status.message"))
+                                        : value_str(value_getz(job, "message"));
     int r = save_phase(run, h, "Failed", err);
 
     if (r < 0)
@@ -127,8 +133,9 @@ static int watch_hook(struct release_run *run, const struct step *s, const struc
     case HOOK_RUNNING:
         break;
     }
-    run->waiting_for = arena_printf(run->arena, "%s hook %.*s (%.*s %.*s) is running", chart_hook_event_name(s->event),
-                                    STR_ARG(h->path), STR_ARG(h->kind), STR_ARG(h->name));
+    run->waiting_for =
+        arena_printf(run->arena, "%s hook %.*s (%.*s %.*s) is running", chart_hook_event_name(s->event),
+                     STR_ARG(h->path), STR_ARG(h->kind), STR_ARG(h->name));
     return ACT_WAIT;
 }
 
@@ -191,8 +198,9 @@ int act_hooks_done(struct release_run *run, enum chart_hook_event event, bool fa
 
     while (n-- > 0) {
         struct str phase = value_str(value_path(hooks[n], "last_run.phase"));
-        bool wanted = (str_eq(phase, STR("Succeeded")) && hook_has_delete_policy(hooks[n], "hook-succeeded")) ||
-                      (failed && str_eq(phase, STR("Failed")) && hook_has_delete_policy(hooks[n], "hook-failed"));
+        bool wanted =
+            (str_eq(phase, STR("Succeeded")) && hook_has_delete_policy(hooks[n], "hook-succeeded")) ||
+            (failed && str_eq(phase, STR("Failed")) && hook_has_delete_policy(hooks[n], "hook-failed"));
 
         if (!wanted)
             continue;

@@ -49,12 +49,15 @@ static struct decision decide_unfinished(const struct decide_facts *f)
     struct decision d;
 
     if (f->last_ours && f->last_status == RECORD_UNINSTALLING)
-        return (struct decision){ .op = OPERATION_UNINSTALL, .revision = f->last_revision, .resume = true,
+        return (struct decision){ .op = OPERATION_UNINSTALL,
+                                  .revision = f->last_revision,
+                                  .resume = true,
                                   .because = "an uninstall was begun and is not finished" };
     if (f->last_ours && f->last_same_inputs)
         return same_revision(f, "the last attempt is not finished");
     if (!f->last_ours && f->last_age_ms < DECIDE_FOREIGN_OPERATION_MS)
-        return (struct decision){ .op = OPERATION_WAIT, .revision = f->last_revision,
+        return (struct decision){ .op = OPERATION_WAIT,
+                                  .revision = f->last_revision,
                                   .wait_ms = DECIDE_FOREIGN_OPERATION_MS - f->last_age_ms,
                                   .because = "another tool's operation is in progress" };
     d = next_revision(f, OPERATION_UPGRADE,
@@ -88,7 +91,9 @@ struct decision decide(const struct decide_facts *f)
     if (f->deleting)
         return decide_deletion(f);
     if (f->suspended)
-        return (struct decision){ .op = OPERATION_NONE, .revision = f->last_revision, .because = "it is suspended" };
+        return (struct decision){ .op = OPERATION_NONE,
+                                  .revision = f->last_revision,
+                                  .because = "it is suspended" };
     if (!f->has_record)
         return next_revision(f, OPERATION_INSTALL, "it is not installed");
     if (record_status_busy(f->last_status))

@@ -5,20 +5,20 @@
 #include "release/record.h"
 
 /* X(code, word) */
-#define OPERATION_MAP(X)            \
-    X(NONE, "none")                 \
-    X(WAIT, "wait")                 \
-    X(ADOPT, "adopt")               \
-    X(INSTALL, "install")           \
-    X(UPGRADE, "upgrade")           \
-    X(UNINSTALL, "uninstall")       \
+#define OPERATION_MAP(X)      \
+    X(NONE, "none")           \
+    X(WAIT, "wait")           \
+    X(ADOPT, "adopt")         \
+    X(INSTALL, "install")     \
+    X(UPGRADE, "upgrade")     \
+    X(UNINSTALL, "uninstall") \
     X(FORGET, "forget")
 
 enum operation {
 #define X(code, text) OPERATION_##code,
     OPERATION_MAP(X)
 #undef X
-    OPERATION_MAX_,
+        OPERATION_MAX_,
 };
 const char *operation_name(enum operation op);
 
@@ -30,18 +30,20 @@ struct decide_facts {
     bool has_record; /* any record of this release name in the target namespace */
     int64_t last_revision;
     enum record_status last_status;
-    bool last_ours;        /* our intent annotations are on it: we wrote it last, for this very Release object */
-    bool last_same_inputs; /* ours: the digest is equal; otherwise: chart and config of the record equal the wanted ones */
-    bool last_is_install;  /* the unfinished or failed attempt had no deployed revision before it */
-    int64_t last_age_ms;   /* since its status was written */
-    bool has_deployed;     /* some revision is deployed */
+    bool last_ours; /* our intent annotations are on it: we wrote it last, for this very Release object */
+    bool
+        last_same_inputs; /* ours: the digest is equal; otherwise: chart and config of the record equal the wanted ones */
+    bool last_is_install; /* the unfinished or failed attempt had no deployed revision before it */
+    int64_t last_age_ms;  /* since its status was written */
+    bool has_deployed;    /* some revision is deployed */
 };
 
 struct decision {
     enum operation op;
-    int64_t revision;    /* of the record to work on */
-    bool resume;         /* that record exists already: go on with it as it stands */
-    bool retry;          /* that record exists and failed: render again and overwrite it, so that history does not grow */
+    int64_t revision; /* of the record to work on */
+    bool resume;      /* that record exists already: go on with it as it stands */
+    bool
+        retry; /* that record exists and failed: render again and overwrite it, so that history does not grow */
     bool abandon;        /* the last record is unfinished: mark it failed first */
     const char *because; /* constant; for logs and `pintle plan` */
     int64_t wait_ms;     /* WAIT: look again after so long */

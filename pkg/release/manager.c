@@ -58,14 +58,16 @@ static void note_release(void *ctx, struct value object, struct controller_note 
     struct value spec = value_getz(object, "spec"), kept;
     CLEANUP(arena_free) struct arena *a = arena_new(64 * KIB);
     struct str ns = kube_namespace(object), repo = value_str(value_getz(spec, "repo"));
-    struct str chart = arena_printf(a, "%.*s/%.*s", STR_ARG(repo), STR_ARG(value_str(value_getz(spec, "chart"))));
+    struct str chart =
+        arena_printf(a, "%.*s/%.*s", STR_ARG(repo), STR_ARG(value_str(value_getz(spec, "chart"))));
 
     UNUSED(ctx);
     kept = value_new_map(a);
-    value_setz(kept, "wish",
-               value_from_str(arena_printf(a, "%.*s %.*s %d", STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_RECONCILE))),
-                                           STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_PAUSED))),
-                                           kube_is_deleting(object))));
+    value_setz(
+        kept, "wish",
+        value_from_str(arena_printf(
+            a, "%.*s %.*s %d", STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_RECONCILE))),
+            STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_PAUSED))), kube_is_deleting(object))));
     value_setz(kept, "chart", value_from_str(chart));
     value_setz(kept, "config", value_getz(spec, "config"));
     value_setz(kept, "values", value_from_bool(value_len(value_getz(spec, "values")) > 0));
@@ -133,7 +135,8 @@ static void map_release(void *ctx, const struct controller_event *e, struct cont
     if (!m->controller)
         return;
     if (value_len(value_getz(spec, "config")) > 0)
-        controller_enqueue(m->controller, "Config", (struct controller_key){ ns, value_str(value_getz(spec, "config")) });
+        controller_enqueue(m->controller, "Config",
+                           (struct controller_key){ ns, value_str(value_getz(spec, "config")) });
     for (struct value_iter it = value_iter(value_getz(spec, "values")); value_next(&it);)
         controller_enqueue(m->controller, "Values", (struct controller_key){ ns, value_str(it.v) });
 }
@@ -155,7 +158,8 @@ static void map_values(void *ctx, const struct controller_event *e, struct contr
         wake_users_of(m, "values", ns, names[i]);
         if (m->controller)
             users = controller_list(m->controller, "values",
-                                    arena_printf(a, "ref:%.*s/%.*s", STR_ARG(ns), STR_ARG(names[i])), a, &n_users);
+                                    arena_printf(a, "ref:%.*s/%.*s", STR_ARG(ns), STR_ARG(names[i])), a,
+                                    &n_users);
         for (size_t u = 0; u < n_users && n < REFS_WAKE_MAX; u++) {
             bool seen = false;
 
@@ -190,15 +194,35 @@ static void make_kinds(struct release_manager *m)
     struct controller_watch *w = xcalloc(4, sizeof(*w));
     struct controller_kind *k = xcalloc(3, sizeof(*k));
 
-    w[0] = (struct controller_watch){ .name = "releases", .api_version = STR(RELEASE_API_VERSION), .kind = STR("Release"),
-                                      .ignore_status = true, .extract = note_release, .map = map_release, .ctx = m };
-    w[1] = (struct controller_watch){ .name = "release-content", .api_version = STR("v1"), .kind = STR("ConfigMap"),
-                                      .ns = str_from(m->ns), .label_selector = STR("pintle.dev/type=tmpl"),
-                                      .metadata_only = true, .extract = note_content, .map = map_content, .ctx = m };
-    w[2] = (struct controller_watch){ .name = "values", .api_version = STR(RELEASE_API_VERSION), .kind = STR("Values"),
-                                      .ignore_status = true, .extract = note_values, .map = map_values, .ctx = m };
-    w[3] = (struct controller_watch){ .name = "configs", .api_version = STR(RELEASE_API_VERSION), .kind = STR("Config"),
-                                      .ignore_status = true, .map = map_config, .ctx = m };
+    w[0] = (struct controller_watch){ .name = "releases",
+                                      .api_version = STR(RELEASE_API_VERSION),
+                                      .kind = STR("Release"),
+                                      .ignore_status = true,
+                                      .extract = note_release,
+                                      .map = map_release,
+                                      .ctx = m };
+    w[1] = (struct controller_watch){ .name = "release-content",
+                                      .api_version = STR("v1"),
+                                      .kind = STR("ConfigMap"),
+                                      .ns = str_from(m->ns),
+                                      .label_selector = STR("pintle.dev/type=tmpl"),
+                                      .metadata_only = true,
+                                      .extract = note_content,
+                                      .map = map_content,
+                                      .ctx = m };
+    w[2] = (struct controller_watch){ .name = "values",
+                                      .api_version = STR(RELEASE_API_VERSION),
+                                      .kind = STR("Values"),
+                                      .ignore_status = true,
+                                      .extract = note_values,
+                                      .map = map_values,
+                                      .ctx = m };
+    w[3] = (struct controller_watch){ .name = "configs",
+                                      .api_version = STR(RELEASE_API_VERSION),
+                                      .kind = STR("Config"),
+                                      .ignore_status = true,
+                                      .map = map_config,
+                                      .ctx = m };
     k[0] = (struct controller_kind){ "Release", release_reconcile, m, &w[0], 2 };
     k[1] = (struct controller_kind){ "Values", values_reconcile, m, &w[2], 1 };
     k[2] = (struct controller_kind){ "Config", config_reconcile, m, &w[3], 1 };

@@ -10,9 +10,9 @@
 /* What one process remembers of a Release between two reconciles; nothing in it is needed for being right. */
 struct release_memory {
     struct release_progress progress;
-    char settled[65];     /* fingerprint of the watched inputs when nothing was left to do; "" otherwise */
+    char settled[65]; /* fingerprint of the watched inputs when nothing was left to do; "" otherwise */
     int64_t settled_until_ms; /* clock_mono_ms(): then look again anyhow */
-    int64_t retry_at_ms;  /* after a failure: not before, unless the inputs changed */
+    int64_t retry_at_ms;      /* after a failure: not before, unless the inputs changed */
     char failed_inputs[65];
 };
 
@@ -35,6 +35,9 @@ struct release_memory *manager_memory(struct release_manager *m, struct controll
 void manager_forget(struct release_manager *m, struct controller_key key);
 
 /* The reconcile functions; ctx is the manager. */
-int release_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err);
-int values_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err);
-int config_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err);
+int release_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                      struct err **err);
+int values_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                     struct err **err);
+int config_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                     struct err **err);

@@ -45,7 +45,8 @@ static int add_object(struct collector *c, struct value body, struct err **err)
         return err_set(err, ERRC_INVALID, "%.*s: an object without %s", STR_ARG(c->path),
                        ref.kind.n == 0 ? "kind" : "apiVersion");
     if (ref.name.n == 0)
-        return err_set(err, ERRC_INVALID, "%.*s: a %.*s without metadata.name", STR_ARG(c->path), STR_ARG(ref.kind));
+        return err_set(err, ERRC_INVALID, "%.*s: a %.*s without metadata.name", STR_ARG(c->path),
+                       STR_ARG(ref.kind));
     r = kube_kind_find(c->kube, ref.api_version, ref.kind, &kind, err);
     if (r == -ERRC_NOT_FOUND && c->skip_unknown) {
         if (err)
@@ -128,14 +129,15 @@ static int parse(struct kube *k, struct arena *a, struct str manifest, const str
     return r;
 }
 
-int release_objects_parse(struct kube *k, struct arena *a, struct str manifest, const struct release_owner *owner,
-                          struct release_objects *ret, struct err **err)
+int release_objects_parse(struct kube *k, struct arena *a, struct str manifest,
+                          const struct release_owner *owner, struct release_objects *ret, struct err **err)
 {
     return parse(k, a, manifest, owner, false, ret, err);
 }
 
 int release_objects_parse_known(struct kube *k, struct arena *a, struct str manifest,
-                                const struct release_owner *owner, struct release_objects *ret, struct err **err)
+                                const struct release_owner *owner, struct release_objects *ret,
+                                struct err **err)
 {
     return parse(k, a, manifest, owner, true, ret, err);
 }
@@ -173,14 +175,17 @@ static void explain_key(struct str got, const char *what, const char *key, struc
     if (got.n == 0)
         buf_addf(out, "missing key \"%s\": must be set to \"%.*s\"", key, STR_ARG(want));
     else
-        buf_addf(out, "key \"%s\" must equal \"%.*s\": current value is \"%.*s\"", key, STR_ARG(want), STR_ARG(got));
+        buf_addf(out, "key \"%s\" must equal \"%.*s\": current value is \"%.*s\"", key, STR_ARG(want),
+                 STR_ARG(got));
 }
 
 void release_owner_explain(struct value live, const struct release_owner *owner, struct buf *out)
 {
     explain_key(kube_label(live, STR(LABEL_MANAGED_BY)), "label", LABEL_MANAGED_BY, STR("Helm"), out);
-    explain_key(kube_annotation(live, STR(ANNOTATION_NAME)), "annotation", ANNOTATION_NAME, owner->release, out);
-    explain_key(kube_annotation(live, STR(ANNOTATION_NAMESPACE)), "annotation", ANNOTATION_NAMESPACE, owner->ns, out);
+    explain_key(kube_annotation(live, STR(ANNOTATION_NAME)), "annotation", ANNOTATION_NAME, owner->release,
+                out);
+    explain_key(kube_annotation(live, STR(ANNOTATION_NAMESPACE)), "annotation", ANNOTATION_NAMESPACE,
+                owner->ns, out);
 }
 
 static int compare_refs(const struct kube_ref *a, const struct kube_ref *b)
@@ -199,7 +204,8 @@ bool release_object_same(const struct kube_ref *a, const struct kube_ref *b)
     return compare_refs(a, b) == 0;
 }
 
-const struct release_object *release_objects_find(const struct release_objects *set, const struct kube_ref *ref)
+const struct release_object *release_objects_find(const struct release_objects *set,
+                                                  const struct kube_ref *ref)
 {
     for (size_t i = 0; i < set->n; i++)
         if (release_object_same(&set->items[i].ref, ref))

@@ -25,7 +25,8 @@ struct release_owner {
  * namespace get owner->ns. `List` kinds are flattened. INVALID naming the template for a document without kind or
  * name; NOT_FOUND (kube_err_is_no_match()) for an unknown kind; LIMIT over RELEASE_OBJECTS_MAX. */
 NODISCARD int release_objects_parse(struct kube *k, struct arena *a, struct str manifest,
-                                    const struct release_owner *owner, struct release_objects *ret, struct err **err);
+                                    const struct release_owner *owner, struct release_objects *ret,
+                                    struct err **err);
 /* The same, but objects of unknown kinds are left out: for what older revisions left behind. */
 NODISCARD int release_objects_parse_known(struct kube *k, struct arena *a, struct str manifest,
                                           const struct release_owner *owner, struct release_objects *ret,
@@ -40,7 +41,8 @@ void release_owner_explain(struct value live, const struct release_owner *owner,
 
 /* The same object: group, kind, namespace and name; the version does not matter. */
 bool release_object_same(const struct kube_ref *a, const struct kube_ref *b);
-const struct release_object *release_objects_find(const struct release_objects *set, const struct kube_ref *ref);
+const struct release_object *release_objects_find(const struct release_objects *set,
+                                                  const struct kube_ref *ref);
 /* What is in `before` and not in `now`, in uninstall order, in `a`. */
 struct release_objects release_objects_removed(struct arena *a, const struct release_objects *before,
                                                const struct release_objects *now);

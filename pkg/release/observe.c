@@ -7,9 +7,9 @@
 #include "base/digest.h"
 #include "base/encode.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "release/manager.h"
 #include "semver/semver.h"
+#include "json/json.h"
 
 void observation_done(struct observation *o)
 {
@@ -32,7 +32,8 @@ static int read_config(struct release_manager *m, struct observation *o, struct 
     if (o->spec.config.n > 0)
         r = kube_get(m->kube, o->arena, &ref, &object, err);
     if (r < 0)
-        return err_wrap(err, r, "spec.config: Config %.*s/%.*s", STR_ARG(o->spec.ns), STR_ARG(o->spec.config));
+        return err_wrap(err, r, "spec.config: Config %.*s/%.*s", STR_ARG(o->spec.ns),
+                        STR_ARG(o->spec.config));
     return release_config_read(object, &o->config, err);
 }
 
@@ -51,15 +52,16 @@ static int take_identity(struct release_manager *m, struct observation *o, struc
         return 0;
     }
     ref = KUBE_REF("v1", "ServiceAccount", o->spec.ns, account);
-    r = kube_do(m->kube, o->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
+    r = kube_do(m->kube, o->arena,
+                &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
     if (r < 0)
         return err_wrap(err, r, "ServiceAccount %.*s/%.*s", STR_ARG(o->spec.ns), STR_ARG(account));
     o->as = kube_as_service_account(m->kube, o->spec.ns, account);
     return 0;
 }
 
-int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name, struct value *ret,
-                        struct err **err)
+int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+                        struct value *ret, struct err **err)
 {
     struct observation *o = ctx;
     struct kube_ref ref = { STR("v1"), str_from(kind), ns, name };
@@ -176,24 +178,29 @@ static int explain_missing_chart(struct release_manager *m, struct observation *
     if (r == -ERRC_NOT_FOUND)
         return err_set(err, ERRC_NOT_FOUND, "spec.repo: there is no Repository %.*s", STR_ARG(s->repo));
     if (r == 0 && value_is_null(kube_condition_find(object, STR("Ready"))))
-        return err_set(err, ERRC_UNAVAILABLE, "spec.repo: Repository %.*s is not synced yet", STR_ARG(s->repo));
+        return err_set(err, ERRC_UNAVAILABLE, "spec.repo: Repository %.*s is not synced yet",
+                       STR_ARG(s->repo));
     r = kube_list(m->kube, o->arena, &charts, STR_NONE, &list, NULL);
     for (struct value_iter it = value_iter(value_getz(list, "items")); r == 0 && value_next(&it);) {
         struct value spec = value_getz(it.v, "spec"), ready = kube_condition_find(it.v, STR("Ready"));
         struct str name = value_str(value_getz(spec, "name"));
 
         if (str_eq(value_str(value_getz(spec, "repository")), s->repo) &&
-            str_eq(name.n ? name : kube_name(it.v), s->chart) && !kube_condition_is(it.v, STR("Ready"), "True"))
-            return err_set(err, value_is_null(ready) ? ERRC_UNAVAILABLE : ERRC_NOT_FOUND, "spec.chart: Chart %.*s is not ready%s%.*s",
-                           STR_ARG(kube_name(it.v)), value_is_null(ready) ? " yet" : ": ",
+            str_eq(name.n ? name : kube_name(it.v), s->chart) &&
+            !kube_condition_is(it.v, STR("Ready"), "True"))
+            return err_set(err, value_is_null(ready) ? ERRC_UNAVAILABLE : ERRC_NOT_FOUND,
+                           "spec.chart: Chart %.*s is not ready%s%.*s", STR_ARG(kube_name(it.v)),
+                           value_is_null(ready) ? " yet" : ": ",
                            STR_ARG(value_str(value_getz(ready, "message"))));
     }
     if (n == 0)
-        return err_set(err, ERRC_NOT_FOUND,
-                       "spec.chart: chart %.*s of repository %.*s is not in the cluster: no Chart object has brought it",
-                       STR_ARG(s->chart), STR_ARG(s->repo));
+        return err_set(
+            err, ERRC_NOT_FOUND,
+            "spec.chart: chart %.*s of repository %.*s is not in the cluster: no Chart object has brought it",
+            STR_ARG(s->chart), STR_ARG(s->repo));
     return err_set(err, ERRC_NOT_FOUND,
-                   "spec.version %.*s: none of the %zu versions of chart %.*s of repository %.*s in the cluster satisfies it",
+                   "spec.version %.*s: none of the %zu versions of chart %.*s of repository %.*s in the "
+                   "cluster satisfies it",
                    STR_ARG(s->version.n ? s->version : STR("*")), n, STR_ARG(s->chart), STR_ARG(s->repo));
 }
 
@@ -312,7 +319,8 @@ static int decide_observed(struct observation *o, struct value last_meta, struct
         f.last_is_install = !ever_deployed(o);
         o->last_ours = f.last_ours;
         if (f.last_ours)
-            f.last_same_inputs = str_eq(meta_annotation(last_meta, RECORD_ANNOTATION_INPUTS), str_from(o->inputs));
+            f.last_same_inputs =
+                str_eq(meta_annotation(last_meta, RECORD_ANNOTATION_INPUTS), str_from(o->inputs));
         else if (!f.deleting && !f.suspended)
             r = read_record(o, last->secret_name, &o->last, err);
         if (r < 0)
@@ -329,7 +337,9 @@ static void observe_namespace(struct release_manager *m, struct observation *o)
     struct kube_ref ref = KUBE_REF("v1", "Namespace", STR_NONE, o->spec.target_ns);
     struct value ns;
 
-    if (kube_do(m->kube, o->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, &ns, NULL) == 0)
+    if (kube_do(m->kube, o->arena,
+                &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, &ns,
+                NULL) == 0)
         o->namespace_terminating = kube_is_deleting(ns);
 }
 
@@ -358,7 +368,8 @@ static int identity_for_deletion(struct release_manager *m, struct observation *
         if (err)
             err_free(TAKE(*err));
         o->as = kube_ref(m->kube);
-        o->decision = (struct decision){ .op = OPERATION_FORGET, .because = "its account and its namespace are going away" };
+        o->decision = (struct decision){ .op = OPERATION_FORGET,
+                                         .because = "its account and its namespace are going away" };
         return 1;
     }
     return r;
@@ -372,8 +383,8 @@ static int observe_inputs(struct release_manager *m, struct observation *o, stru
     if (r < 0)
         return r;
     o->stage = RELEASE_STAGE_VALUES;
-    r = values_collect(&src, o->arena, o->spec.ns, o->spec.values, o->spec.values_from, o->spec.inline_values, &o->values,
-                       err);
+    r = values_collect(&src, o->arena, o->spec.ns, o->spec.values, o->spec.values_from, o->spec.inline_values,
+                       &o->values, err);
     return r < 0 ? r : digest_inputs(o, err);
 }
 

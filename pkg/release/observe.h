@@ -41,7 +41,7 @@ struct observation {
 
     struct record_head *heads; /* oldest first */
     size_t n_heads;
-    struct record *last;  /* decoded; NULL without records, or when its head said enough */
+    struct record *last; /* decoded; NULL without records, or when its head said enough */
     bool last_ours;
     bool namespace_terminating;
 
@@ -51,10 +51,10 @@ struct observation {
     char inputs[65];            /* digest of all that */
 
     struct decision decision;
-    struct chart_rendered *rendered;   /* when something is deployed */
-    struct record *record;             /* being worked on: `last` or a new one; not owned */
-    struct record *made;               /* the new one, owned */
-    struct release_objects before;     /* of earlier revisions that may have left something */
+    struct chart_rendered *rendered; /* when something is deployed */
+    struct record *record;           /* being worked on: `last` or a new one; not owned */
+    struct record *made;             /* the new one, owned */
+    struct release_objects before;   /* of earlier revisions that may have left something */
     struct plan_inputs plan;
     struct value_change *changes; /* values of the last deployed revision against the wanted ones */
     size_t n_changes;
@@ -63,13 +63,13 @@ void observation_done(struct observation *o);
 DEFINE_CLEANUP_VALUE(struct observation, observation_done)
 
 /* Fills *o as far as it got, also on failure: report says what it knows. `object` is the Release. */
-NODISCARD int release_observe(struct release_manager *m, struct arena *a, struct value object, struct observation *o,
-                              struct err **err);
+NODISCARD int release_observe(struct release_manager *m, struct arena *a, struct value object,
+                              struct observation *o, struct err **err);
 
 /* Reads by kind under the identities of the rules: Values and Config as the controller, Secrets and ConfigMaps as the
  * release. ctx is the struct observation. */
-NODISCARD int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
-                                  struct value *ret, struct err **err);
+NODISCARD int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns,
+                                  struct str name, struct value *ret, struct err **err);
 
 /* render.c: from a decision to the record, the objects and the plan's inputs. */
 NODISCARD int release_prepare(struct release_manager *m, struct observation *o, struct err **err);

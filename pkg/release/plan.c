@@ -41,7 +41,8 @@ static struct step *add(struct builder *b, enum step_kind kind)
     if (b->plan.n == b->cap) {
         size_t cap = b->cap ? b->cap * 2 : 16;
 
-        b->plan.steps = arena_grow(b->arena, b->plan.steps, b->cap * sizeof(struct step), cap * sizeof(struct step));
+        b->plan.steps =
+            arena_grow(b->arena, b->plan.steps, b->cap * sizeof(struct step), cap * sizeof(struct step));
         b->cap = cap;
     }
     b->plan.steps[b->plan.n] = (struct step){ .kind = kind };

@@ -3,18 +3,19 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "release/manager.h"
 #include "release/observe.h"
 #include "release/rights.h"
+#include "json/json.h"
 
 /* ---- rendering ------------------------------------------------------------------------------------------------- */
 
-static int look_up(void *ctx, struct arena *a, struct str api_version, struct str kind, struct str ns, struct str name,
-                   struct value *ret, struct err **err)
+static int look_up(void *ctx, struct arena *a, struct str api_version, struct str kind, struct str ns,
+                   struct str name, struct value *ret, struct err **err)
 {
     struct observation *o = ctx;
-    struct kube_request rq = { .verb = name.n ? KUBE_GET : KUBE_LIST, .ref = { api_version, kind, ns, name } };
+    struct kube_request rq = { .verb = name.n ? KUBE_GET : KUBE_LIST,
+                               .ref = { api_version, kind, ns, name } };
     int r = kube_do(o->as, a, &rq, ret, err);
 
     if (r != -ERRC_NOT_FOUND || (err && kube_err_is_no_match(*err)))
@@ -167,7 +168,8 @@ static int make_record(struct observation *o, const struct record *earlier, bool
 
 /* ---- what earlier revisions left ---------------------------------------------------------------------------------- */
 
-static int read_head(struct observation *o, const struct record_head *h, struct record **ret, struct err **err)
+static int read_head(struct observation *o, const struct record_head *h, struct record **ret,
+                     struct err **err)
 {
     struct kube_ref ref = KUBE_REF("v1", "Secret", o->spec.target_ns, h->secret_name);
     struct value secret;
@@ -260,7 +262,8 @@ static int check_ownership_of(struct observation *o, struct kube_ref ref, struct
     int r;
 
     ref.name = STR_NONE;
-    r = kube_do(o->as, o->arena, &(struct kube_request){ .verb = KUBE_LIST, .ref = ref, .metadata_only = true }, &list, err);
+    r = kube_do(o->as, o->arena,
+                &(struct kube_request){ .verb = KUBE_LIST, .ref = ref, .metadata_only = true }, &list, err);
     if (r < 0)
         return err_wrap(err, r, "listing %.*s", STR_ARG(ref.kind));
     for (struct value_iter it = value_iter(value_getz(list, "items")); value_next(&it);) {
@@ -271,10 +274,11 @@ static int check_ownership_of(struct observation *o, struct kube_ref ref, struct
             release_owner_matches(it.v, &o->owner))
             continue;
         release_owner_explain(it.v, &o->owner, &why);
-        return err_set(err, ERRC_EXISTS,
-                       "%.*s \"%.*s\" in namespace \"%.*s\" exists and cannot be imported into the current release: "
-                       "invalid ownership metadata; %s",
-                       STR_ARG(ref.kind), STR_ARG(live.name), STR_ARG(live.ns), buf_z(&why));
+        return err_set(
+            err, ERRC_EXISTS,
+            "%.*s \"%.*s\" in namespace \"%.*s\" exists and cannot be imported into the current release: "
+            "invalid ownership metadata; %s",
+            STR_ARG(ref.kind), STR_ARG(live.name), STR_ARG(live.ns), buf_z(&why));
     }
     return 0;
 }
@@ -361,9 +365,11 @@ static void fill_plan(struct observation *o, bool fresh)
     p->wait = o->config.wait;
     p->namespace_terminating = o->namespace_terminating;
     p->record = o->record;
-    p->n_over_limit = have > (size_t)MAX(o->spec.max_history, 1) ? have - (size_t)MAX(o->spec.max_history, 1) : 0;
+    p->n_over_limit =
+        have > (size_t)MAX(o->spec.max_history, 1) ? have - (size_t)MAX(o->spec.max_history, 1) : 0;
     for (size_t i = 0; i < o->n_heads; i++)
-        p->n_earlier_deployed += o->heads[i].status == RECORD_DEPLOYED && o->heads[i].revision < o->decision.revision;
+        p->n_earlier_deployed +=
+            o->heads[i].status == RECORD_DEPLOYED && o->heads[i].revision < o->decision.revision;
 }
 
 static int prepare_deploy(struct observation *o, struct err **err)
@@ -386,13 +392,14 @@ static int prepare_deploy(struct observation *o, struct err **err)
     if (r == 0 && !resume)
         r = make_record(o, base ? base : o->last, fresh, err);
     if (r == 0)
-        r = release_objects_parse(o->as, o->arena, record_manifest(o->record), &o->owner, &o->plan.objects, err);
+        r = release_objects_parse(o->as, o->arena, record_manifest(o->record), &o->owner, &o->plan.objects,
+                                  err);
     if (r < 0)
         return r;
     o->plan.removed = release_objects_removed(o->arena, &o->before, &o->plan.objects);
     if (base)
-        o->changes = value_diff(o->arena, values_floats(o->arena, record_config(base)), o->values, RELEASE_CHANGES_MAX,
-                                &o->n_changes);
+        o->changes = value_diff(o->arena, values_floats(o->arena, record_config(base)), o->values,
+                                RELEASE_CHANGES_MAX, &o->n_changes);
     if (!resume)
         r = check_rights(o, err);
     if (r == 0 && !resume && !o->spec.take_ownership)

@@ -10,7 +10,8 @@
 #define LOG_MODULE "release"
 #include "base/log.h"
 
-#define RECHECK_MS ((int64_t)10 * 60 * 1000) /* records that other tools changed are noticed within this time */
+#define RECHECK_MS \
+    ((int64_t)10 * 60 * 1000) /* records that other tools changed are noticed within this time */
 #define HEALTH_POLL_MS 2000
 #define ROUNDS_MAX 8 /* observe again at once after CRDs appeared or a revision was given up */
 
@@ -36,19 +37,22 @@ static bool fingerprint(const struct controller_call *call, char out[SHA256_HEX]
     struct str chart;
     size_t n;
 
-    if (!controller_find(call->controller, "releases", call->key, call->arena, &self) || value_is_null(self.kept) ||
-        value_bool(value_getz(self.kept, "unwatched")))
+    if (!controller_find(call->controller, "releases", call->key, call->arena, &self) ||
+        value_is_null(self.kept) || value_bool(value_getz(self.kept, "unwatched")))
         return false;
-    buf_addf(&text, "%lld %.*s;", (long long)self.generation, STR_ARG(value_str(value_getz(self.kept, "wish"))));
+    buf_addf(&text, "%lld %.*s;", (long long)self.generation,
+             STR_ARG(value_str(value_getz(self.kept, "wish"))));
     add_object(call->controller, "configs",
-               (struct controller_key){ call->key.ns, value_str(value_getz(self.kept, "config")) }, call->arena, &text);
+               (struct controller_key){ call->key.ns, value_str(value_getz(self.kept, "config")) },
+               call->arena, &text);
     chart = value_str(value_getz(self.kept, "chart"));
     objects = controller_list(call->controller, "release-content", chart, call->arena, &n);
     for (size_t i = 0; i < n; i++)
         buf_addf(&text, "%.*s %.*s;", STR_ARG(objects[i].name), STR_ARG(objects[i].resource_version));
     if (value_bool(value_getz(self.kept, "values"))) { /* refs reach any Values of the namespace */
-        objects = controller_list(call->controller, "values", arena_printf(call->arena, "ns:%.*s", STR_ARG(call->key.ns)),
-                                  call->arena, &n);
+        objects =
+            controller_list(call->controller, "values",
+                            arena_printf(call->arena, "ns:%.*s", STR_ARG(call->key.ns)), call->arena, &n);
         for (size_t i = 0; i < n; i++)
             buf_addf(&text, "%.*s %.*s;", STR_ARG(objects[i].name), STR_ARG(objects[i].resource_version));
     }
@@ -66,7 +70,8 @@ static bool is_settled(const struct release_memory *mem, const char *print, int6
 
 /* ---- finalizer --------------------------------------------------------------------------------------------------- */
 
-static int set_finalizer(struct release_manager *m, struct arena *a, struct value object, bool wanted, struct err **err)
+static int set_finalizer(struct release_manager *m, struct arena *a, struct value object, bool wanted,
+                         struct err **err)
 {
     struct kube_ref ref = kube_ref_of(object);
     struct value_list list = VALUE_LIST_INIT(a);
@@ -107,10 +112,12 @@ static struct release_run make_run(struct observation *o, struct release_memory 
 {
     struct release_progress *p = &mem->progress;
 
-    if (p->revision != o->decision.revision || !str_eq(str_from(p->inputs), str_from(o->inputs)) || o->decision.retry) {
+    if (p->revision != o->decision.revision || !str_eq(str_from(p->inputs), str_from(o->inputs)) ||
+        o->decision.retry) {
         bool crds = p->done_bits & 1U << STEP_CRDS && str_eq(str_from(p->inputs), str_from(o->inputs));
 
-        *p = (struct release_progress){ .revision = o->decision.revision, .done_bits = crds ? 1U << STEP_CRDS : 0 };
+        *p = (struct release_progress){ .revision = o->decision.revision,
+                                        .done_bits = crds ? 1U << STEP_CRDS : 0 };
         memcpy(p->inputs, o->inputs, sizeof(p->inputs));
     }
     return (struct release_run){
@@ -153,8 +160,8 @@ static struct str success_message(struct observation *o)
                                                            : "upgraded";
 
     return arena_printf(o->arena, "%.*s %.*s %s as %.*s/%.*s revision %lld%s%.*s", STR_ARG(o->spec.chart),
-                        STR_ARG(o->stored.version), what, STR_ARG(o->spec.target_ns), STR_ARG(o->spec.release),
-                        (long long)o->decision.revision,
+                        STR_ARG(o->stored.version), what, STR_ARG(o->spec.target_ns),
+                        STR_ARG(o->spec.release), (long long)o->decision.revision,
                         o->decision.op == OPERATION_UPGRADE && paths.n ? "; values changed: " : "",
                         STR_ARG(o->decision.op == OPERATION_UPGRADE ? paths : STR("")));
 }
@@ -176,7 +183,10 @@ static int check_health(struct observation *o, struct release_run *run, struct r
 static int finish_deployed(struct release_manager *m, struct observation *o, struct release_run *run,
                            struct controller_result *ret, struct err **err)
 {
-    struct release_report rep = { .ready = "True", .reason = "Deployed", .word = "success", .deployed = true,
+    struct release_report rep = { .ready = "True",
+                                  .reason = "Deployed",
+                                  .word = "success",
+                                  .deployed = true,
                                   .message = success_message(o) };
 
     if (o->plan.objects.n > 0 && !check_health(o, run, &rep))
@@ -189,7 +199,9 @@ static int finish_unchanged(struct release_manager *m, struct observation *o, st
                             struct controller_result *ret, struct err **err)
 {
     struct value ready = kube_condition_find(o->spec.object, STR("Ready"));
-    struct release_report rep = { .ready = "True", .reason = "Deployed", .word = "success", .deployed = true };
+    struct release_report rep = {
+        .ready = "True", .reason = "Deployed", .word = "success", .deployed = true
+    };
     struct release_run run;
     int r = 0;
 
@@ -198,14 +210,16 @@ static int finish_unchanged(struct release_manager *m, struct observation *o, st
     else
         rep.message = success_message(o);
     if (!kube_condition_is(o->spec.object, STR("Healthy"), "True") && o->n_heads > 0) {
-        struct kube_ref ref = KUBE_REF("v1", "Secret", o->spec.target_ns, o->heads[o->n_heads - 1].secret_name);
+        struct kube_ref ref =
+            KUBE_REF("v1", "Secret", o->spec.target_ns, o->heads[o->n_heads - 1].secret_name);
         struct value secret;
 
         r = kube_get(o->as, o->arena, &ref, &secret, err);
         if (r == 0)
             r = record_decode(secret, &o->last, err);
         if (r == 0)
-            r = release_objects_parse_known(o->as, o->arena, record_manifest(o->last), &o->owner, &o->plan.objects, err);
+            r = release_objects_parse_known(o->as, o->arena, record_manifest(o->last), &o->owner,
+                                            &o->plan.objects, err);
         if (r < 0)
             return r;
         o->record = o->last;
@@ -230,8 +244,9 @@ static void mark_failed(struct observation *o, struct release_run *run, const st
     if (!o->record || o->record->resource_version.n == 0 || !record_status_busy(record_status(o->record)) ||
         o->decision.op == OPERATION_UNINSTALL || !ends_attempt(err_code(cause)))
         return;
-    text = arena_printf(o->arena, "%s \"%.*s\" failed: %s", o->decision.op == OPERATION_INSTALL ? "Release" : "Upgrade",
-                        STR_ARG(o->spec.release), err_message(cause));
+    text = arena_printf(o->arena, "%s \"%.*s\" failed: %s",
+                        o->decision.op == OPERATION_INSTALL ? "Release" : "Upgrade", STR_ARG(o->spec.release),
+                        err_message(cause));
     record_set_status(o->record, RECORD_FAILED, release_redact(o, text));
     if (act_save_record(run, &err) < 0)
         log_warn("failed attempt not recorded", LOG_ERR(err));
@@ -257,7 +272,8 @@ static void clean_up(struct observation *o, struct release_run *run)
     run->progress->done_bits = 0;
 }
 
-static int report_failure(struct release_manager *m, struct observation *o, const struct err *cause, struct err **err)
+static int report_failure(struct release_manager *m, struct observation *o, const struct err *cause,
+                          struct err **err)
 {
     bool retry = errc_retryable(err_code(cause));
     struct release_report rep = { .ready = "False",
@@ -282,8 +298,9 @@ static int act(struct release_manager *m, struct observation *o, struct release_
     int64_t wait_ms = 0;
     int r;
 
-    log_info("operation", LOG_Z("operation", operation_name(o->decision.op)), LOG_INT("revision", o->decision.revision),
-             LOG_Z("because", o->decision.because), LOG_INT("steps", plan.n));
+    log_info("operation", LOG_Z("operation", operation_name(o->decision.op)),
+             LOG_INT("revision", o->decision.revision), LOG_Z("because", o->decision.because),
+             LOG_INT("steps", plan.n));
     o->stage = RELEASE_STAGE_ACT;
     r = act_run(&run, &plan, &wait_ms, err);
     if (r < 0) {
@@ -308,34 +325,43 @@ static int report_dry_run(struct release_manager *m, struct observation *o, stru
     struct plan plan = plan_make(o->arena, &o->plan);
     struct release_report rep = { .ready = "False", .reason = "DryRun", .word = "initResource" };
 
-    rep.message = arena_printf(o->arena, "would %s revision %lld in %zu steps: %zu objects to apply, %zu to delete",
-                               operation_name(o->decision.op), (long long)o->decision.revision, plan.n,
-                               o->plan.objects.n, o->plan.removed.n);
+    rep.message =
+        arena_printf(o->arena, "would %s revision %lld in %zu steps: %zu objects to apply, %zu to delete",
+                     operation_name(o->decision.op), (long long)o->decision.revision, plan.n,
+                     o->plan.objects.n, o->plan.removed.n);
     return release_report(m, o, &rep, err);
 }
 
 static int look(struct release_manager *m, struct observation *o, struct release_memory *mem,
                 struct controller_result *ret, bool *again, struct err **err)
 {
-    struct release_report suspended = { .ready = "Unknown", .reason = "Suspended", .word = "initResource",
+    struct release_report suspended = { .ready = "Unknown",
+                                        .reason = "Suspended",
+                                        .word = "initResource",
                                         .message = STR("reconciliation is suspended") };
-    struct release_report other = { .ready = "Unknown", .reason = "OperationInProgress", .word = "initResource",
-                                    .message = STR("another tool's operation on this release is in progress") };
+    struct release_report other = { .ready = "Unknown",
+                                    .reason = "OperationInProgress",
+                                    .word = "initResource",
+                                    .message =
+                                        STR("another tool's operation on this release is in progress") };
 
     switch (o->decision.op) {
     case OPERATION_NONE:
-        return o->spec.suspend ? release_report(m, o, &suspended, err) : finish_unchanged(m, o, mem, ret, err);
+        return o->spec.suspend ? release_report(m, o, &suspended, err)
+                               : finish_unchanged(m, o, mem, ret, err);
     case OPERATION_WAIT:
         ret->requeue_after_ms = MIN(o->decision.wait_ms, (int64_t)30000);
         return release_report(m, o, &other, err);
     case OPERATION_FORGET:
         return set_finalizer(m, o->arena, o->spec.object, false, err);
     default:
-        return o->config.dry_run && !o->spec.deleting ? report_dry_run(m, o, err) : act(m, o, mem, ret, again, err);
+        return o->config.dry_run && !o->spec.deleting ? report_dry_run(m, o, err)
+                                                      : act(m, o, mem, ret, again, err);
     }
 }
 
-static int read_release(struct release_manager *m, const struct controller_call *call, struct value *ret, struct err **err)
+static int read_release(struct release_manager *m, const struct controller_call *call, struct value *ret,
+                        struct err **err)
 {
     struct kube_ref ref = KUBE_REF(RELEASE_API_VERSION, "Release", call->key.ns, call->key.name);
     int r = kube_get(m->kube, call->arena, &ref, ret, err);
@@ -364,8 +390,9 @@ static int64_t retry_after(const struct controller_call *call, enum errc code)
     return errc_retryable(code) ? MIN((int64_t)250 << MIN(call->failures, 11U), (int64_t)300000) : RECHECK_MS;
 }
 
-static int reconcile_object(struct release_manager *m, const struct controller_call *call, struct value object,
-                            struct release_memory *mem, struct controller_result *ret, struct err **err)
+static int reconcile_object(struct release_manager *m, const struct controller_call *call,
+                            struct value object, struct release_memory *mem, struct controller_result *ret,
+                            struct err **err)
 {
     CLEANUP(err_free) struct err *cause = NULL;
     bool again = true;
@@ -387,7 +414,8 @@ static int reconcile_object(struct release_manager *m, const struct controller_c
     return r;
 }
 
-int release_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+int release_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                      struct err **err)
 {
     struct release_manager *m = ctx;
     struct release_memory *mem = manager_memory(m, call->key);

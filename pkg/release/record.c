@@ -70,7 +70,9 @@ void record_free(struct record *r)
 /* data.release is base64 of the API, then base64 of Helm, then gzip unless an old Helm wrote plain JSON. */
 static int unpack(struct str data, struct buf *json, struct err **err)
 {
-    CLEANUP(buf_done) struct buf outer = BUF_INIT(2 * RELEASE_RECORD_MAX), inner = BUF_INIT(2 * RELEASE_RECORD_MAX);
+    CLEANUP(buf_done)
+    struct buf outer = BUF_INIT(2 * RELEASE_RECORD_MAX),
+               inner = BUF_INIT(2 * RELEASE_RECORD_MAX);
 
     if (!base64_decode(BASE64_STD, data, &outer, NULL) || outer.failed ||
         !base64_decode(BASE64_STD, buf_str(&outer), &inner, NULL) || inner.failed)
@@ -136,8 +138,12 @@ static struct value encode_labels(const struct record *r, struct arena *a)
 
 static int pack(const struct record *r, struct arena *a, struct str *ret, struct err **err)
 {
-    CLEANUP(buf_done) struct buf json = BUF_INIT(RELEASE_RECORD_UNPACKED_MAX), packed = BUF_INIT(RELEASE_RECORD_MAX);
-    CLEANUP(buf_done) struct buf inner = BUF_INIT(2 * RELEASE_RECORD_MAX), outer = BUF_INIT(4 * RELEASE_RECORD_MAX);
+    CLEANUP(buf_done)
+    struct buf json = BUF_INIT(RELEASE_RECORD_UNPACKED_MAX),
+               packed = BUF_INIT(RELEASE_RECORD_MAX);
+    CLEANUP(buf_done)
+    struct buf inner = BUF_INIT(2 * RELEASE_RECORD_MAX),
+               outer = BUF_INIT(4 * RELEASE_RECORD_MAX);
     int e = json_print(r->release, JSON_ESCAPE_HTML, &json, err);
 
     if (e < 0)
@@ -148,9 +154,10 @@ static int pack(const struct record *r, struct arena *a, struct str *ret, struct
     if (e < 0 || inner.n > RELEASE_RECORD_MAX) {
         if (e < 0 && err)
             err_free(TAKE(*err));
-        return err_set(err, ERRC_LIMIT,
-                       "the release record has %zu bytes unpacked and more than the %zu packed ones that a Secret holds",
-                       json.n, RELEASE_RECORD_MAX);
+        return err_set(
+            err, ERRC_LIMIT,
+            "the release record has %zu bytes unpacked and more than the %zu packed ones that a Secret holds",
+            json.n, RELEASE_RECORD_MAX);
     }
     base64_encode(BASE64_STD, buf_str(&inner), &outer);
     *ret = arena_dup(a, buf_str(&outer));
@@ -288,20 +295,23 @@ void record_set_annotation(struct record *r, const char *key, struct str v)
 static struct value find_hook(const struct record *r, struct str kind, struct str name, struct str path)
 {
     for (struct value_iter it = value_iter(record_hooks(r)); value_next(&it);)
-        if (str_eq(value_str(value_getz(it.v, "kind")), kind) && str_eq(value_str(value_getz(it.v, "name")), name) &&
+        if (str_eq(value_str(value_getz(it.v, "kind")), kind) &&
+            str_eq(value_str(value_getz(it.v, "name")), name) &&
             str_eq(value_str(value_getz(it.v, "path")), path))
             return it.v;
     return VALUE_NONE;
 }
 
-struct record_hook_run record_hook_run(const struct record *r, struct str kind, struct str name, struct str path)
+struct record_hook_run record_hook_run(const struct record *r, struct str kind, struct str name,
+                                       struct str path)
 {
     struct value run = value_getz(find_hook(r, kind, name, path), "last_run");
 
     return (struct record_hook_run){ value_str(value_getz(run, "phase")), value_has(run, STR("started_at")) };
 }
 
-void record_set_hook_run(struct record *r, struct str kind, struct str name, struct str path, const char *phase)
+void record_set_hook_run(struct record *r, struct str kind, struct str name, struct str path,
+                         const char *phase)
 {
     struct value hook = find_hook(r, kind, name, path), run;
 

@@ -12,30 +12,30 @@
 #include "value/value.h"
 
 #define RECORD_SECRET_TYPE "helm.sh/release.v1"
-#define RECORD_ANNOTATION_OWNER "pintle.dev/release-uid"   /* metadata.uid of the Release object */
-#define RECORD_ANNOTATION_INPUTS "pintle.dev/inputs"       /* digest of what decided this revision */
-#define RECORD_ANNOTATION_ATTEMPT "pintle.dev/attempt"     /* counts from 1 */
-#define RECORD_ANNOTATION_STARTED "pintle.dev/started-at"  /* RFC 3339, when this attempt began */
-#define RECORD_ANNOTATION_EVENT "pintle.dev/hook-event"    /* the event that the hooks' phases belong to */
-#define RECORD_ANNOTATION_STEP "pintle.dev/step"           /* the step that was about to run */
+#define RECORD_ANNOTATION_OWNER "pintle.dev/release-uid"  /* metadata.uid of the Release object */
+#define RECORD_ANNOTATION_INPUTS "pintle.dev/inputs"      /* digest of what decided this revision */
+#define RECORD_ANNOTATION_ATTEMPT "pintle.dev/attempt"    /* counts from 1 */
+#define RECORD_ANNOTATION_STARTED "pintle.dev/started-at" /* RFC 3339, when this attempt began */
+#define RECORD_ANNOTATION_EVENT "pintle.dev/hook-event"   /* the event that the hooks' phases belong to */
+#define RECORD_ANNOTATION_STEP "pintle.dev/step"          /* the step that was about to run */
 
 /* X(code, Helm's word, an operation is under way) */
-#define RECORD_STATUS_MAP(X)                      \
-    X(UNKNOWN, "unknown", false)                  \
-    X(DEPLOYED, "deployed", false)                \
-    X(UNINSTALLED, "uninstalled", false)          \
-    X(SUPERSEDED, "superseded", false)            \
-    X(FAILED, "failed", false)                    \
-    X(UNINSTALLING, "uninstalling", true)         \
-    X(PENDING_INSTALL, "pending-install", true)   \
-    X(PENDING_UPGRADE, "pending-upgrade", true)   \
+#define RECORD_STATUS_MAP(X)                    \
+    X(UNKNOWN, "unknown", false)                \
+    X(DEPLOYED, "deployed", false)              \
+    X(UNINSTALLED, "uninstalled", false)        \
+    X(SUPERSEDED, "superseded", false)          \
+    X(FAILED, "failed", false)                  \
+    X(UNINSTALLING, "uninstalling", true)       \
+    X(PENDING_INSTALL, "pending-install", true) \
+    X(PENDING_UPGRADE, "pending-upgrade", true) \
     X(PENDING_ROLLBACK, "pending-rollback", true)
 
 enum record_status {
 #define X(code, text, busy) RECORD_##code,
     RECORD_STATUS_MAP(X)
 #undef X
-    RECORD_STATUS_MAX_,
+        RECORD_STATUS_MAX_,
 };
 const char *record_status_name(enum record_status s);
 enum record_status record_status_parse(struct str name); /* RECORD_UNKNOWN when it is none */
@@ -43,7 +43,7 @@ bool record_status_busy(enum record_status s);
 
 struct record {
     struct arena *arena;
-    struct value release; /* Helm's JSON; a map that may be changed */
+    struct value release;             /* Helm's JSON; a map that may be changed */
     struct value labels, annotations; /* of the Secret; maps that may be changed */
     struct str resource_version;      /* "" before it was stored */
 };
@@ -74,9 +74,9 @@ enum record_status record_status(const struct record *r);
 struct str record_manifest(const struct record *r);
 struct value record_config(const struct record *r); /* null or a map */
 struct value record_chart(const struct record *r);
-struct value record_hooks(const struct record *r); /* a list or null */
+struct value record_hooks(const struct record *r);                     /* a list or null */
 struct str record_annotation(const struct record *r, const char *key); /* "" when absent */
-bool record_is_ssa(const struct record *r); /* last written by server-side apply */
+bool record_is_ssa(const struct record *r);                            /* last written by server-side apply */
 
 /* Status, in the JSON and in the labels, and its description; STR_NONE leaves the old one, as Helm does for superseded. */
 void record_set_status(struct record *r, enum record_status s, struct str description);
@@ -89,7 +89,9 @@ struct record_hook_run {
     struct str phase;
     bool started;
 };
-struct record_hook_run record_hook_run(const struct record *r, struct str kind, struct str name, struct str path);
+struct record_hook_run record_hook_run(const struct record *r, struct str kind, struct str name,
+                                       struct str path);
 /* Forgets how the hooks of an event ran: they are about to run for it. */
 void record_reset_hooks(struct record *r, const char *event);
-void record_set_hook_run(struct record *r, struct str kind, struct str name, struct str path, const char *phase);
+void record_set_hook_run(struct record *r, struct str kind, struct str name, struct str path,
+                         const char *phase);

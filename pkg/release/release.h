@@ -16,7 +16,8 @@ struct release_manager_options {
     struct chart_store *store;      /* borrowed; outlives the manager */
     struct kube_recorder *recorder; /* borrowed; may be NULL */
     struct str ns;                  /* the controller's own namespace: where chart content is */
-    struct str default_service_account; /* for Releases whose Config names none; "": the controller's own rights */
+    struct str
+        default_service_account; /* for Releases whose Config names none; "": the controller's own rights */
 };
 struct release_manager *release_manager_new(const struct release_manager_options *o) NODISCARD;
 void release_manager_free(struct release_manager *m); /* after the controller has stopped; may be NULL */

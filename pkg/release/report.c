@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "release/manager.h"
+#include "json/json.h"
 
 #define REDACTED "<redacted>"
 #define REDACT_MIN 4        /* shorter strings would hit everything */
@@ -31,7 +31,9 @@ static const struct {
                                { ERRC_NONE, "TemplateFailed" } },
     [RELEASE_STAGE_RIGHTS] = { { ERRC_NONE, "Forbidden" } },
     [RELEASE_STAGE_OWNERSHIP] = { { ERRC_FORBIDDEN, "Forbidden" }, { ERRC_NONE, "OwnershipConflict" } },
-    [RELEASE_STAGE_ACT] = { { ERRC_FORBIDDEN, "Forbidden" }, { ERRC_TIMEOUT, "Timeout" }, { ERRC_NONE, "OperationFailed" } },
+    [RELEASE_STAGE_ACT] = { { ERRC_FORBIDDEN, "Forbidden" },
+                            { ERRC_TIMEOUT, "Timeout" },
+                            { ERRC_NONE, "OperationFailed" } },
 };
 
 static const char *special_reason(enum release_stage stage, const struct err *err)
@@ -83,7 +85,8 @@ static struct str redact(struct arena *a, struct value v, struct str text, int d
 {
     if (depth > VALUE_DEPTH_MAX)
         return text;
-    if (value_is_string(v) && (v.flags & VALUE_SENSITIVE) && v.n >= REDACT_MIN && str_contains(text, value_str(v)))
+    if (value_is_string(v) && (v.flags & VALUE_SENSITIVE) && v.n >= REDACT_MIN &&
+        str_contains(text, value_str(v)))
         return replace_all(a, text, value_str(v));
     for (struct value_iter it = value_iter(v); value_next(&it);)
         text = redact(a, it.v, text, depth + 1);
@@ -99,8 +102,8 @@ struct str release_redact(struct observation *o, struct str text)
 
 static bool name_is_secret(struct str path)
 {
-    static const char *const words[] = { "password", "passwd", "secret", "token", "apikey", "api_key", "privatekey",
-                                         "private_key", "credential" };
+    static const char *const words[] = { "password", "passwd",     "secret",      "token",     "apikey",
+                                         "api_key",  "privatekey", "private_key", "credential" };
     char lower[256];
     size_t n = MIN(path.n, sizeof(lower));
 
@@ -168,8 +171,8 @@ struct str release_changed_paths(struct observation *o)
 
 /* ---- the status -------------------------------------------------------------------------------------------------------- */
 
-static struct value set_condition(struct observation *o, struct value list, const char *type, const char *status,
-                                  const char *reason, struct str message)
+static struct value set_condition(struct observation *o, struct value list, const char *type,
+                                  const char *status, const char *reason, struct str message)
 {
     struct kube_condition c = { .type = str_from(type),
                                 .status = status,
@@ -195,7 +198,8 @@ static struct value conditions(struct observation *o, const struct release_repor
     else
         list = kube_condition_unset(a, list, STR("Stalled"), NULL);
     if (rep->healthy)
-        list = set_condition(o, list, "Healthy", rep->healthy, str_eq(str_from(rep->healthy), STR("True")) ? "Current" : "InProgress",
+        list = set_condition(o, list, "Healthy", rep->healthy,
+                             str_eq(str_from(rep->healthy), STR("True")) ? "Current" : "InProgress",
                              rep->health);
     return set_condition(o, list, "synced", rep->ready, rep->word, message);
 }
@@ -221,7 +225,8 @@ static void set_deployed(struct observation *o, struct value status)
     }
 }
 
-static struct value new_status(struct observation *o, const struct release_report *rep, struct value old, struct str message)
+static struct value new_status(struct observation *o, const struct release_report *rep, struct value old,
+                               struct str message)
 {
     struct value status = value_is_map(old) ? value_copy_maps(o->arena, old) : value_new_map(o->arena);
     struct str handled = kube_annotation(o->spec.object, STR(RELEASE_ANNOTATION_RECONCILE));
@@ -240,8 +245,8 @@ static struct value new_status(struct observation *o, const struct release_repor
 }
 
 /* One event for each change of what Ready says; progress is not news. */
-static void tell(struct release_manager *m, struct observation *o, const struct release_report *rep, struct value old,
-                 struct str message)
+static void tell(struct release_manager *m, struct observation *o, const struct release_report *rep,
+                 struct value old, struct str message)
 {
     struct value before = kube_condition_find(old, STR("Ready"));
     bool bad = !rep->reconciling && !str_eq(str_from(rep->ready), STR("True"));
@@ -253,9 +258,11 @@ static void tell(struct release_manager *m, struct observation *o, const struct 
                STR_ARG(message));
 }
 
-int release_report(struct release_manager *m, struct observation *o, const struct release_report *rep, struct err **err)
+int release_report(struct release_manager *m, struct observation *o, const struct release_report *rep,
+                   struct err **err)
 {
-    struct kube_ref ref = KUBE_REF(RELEASE_API_VERSION, "Release", kube_namespace(o->spec.object), kube_name(o->spec.object));
+    struct kube_ref ref =
+        KUBE_REF(RELEASE_API_VERSION, "Release", kube_namespace(o->spec.object), kube_name(o->spec.object));
     struct value old = value_getz(o->spec.object, "status"), status, patch = value_new_map(o->arena);
     struct str message = release_redact(o, rep->message);
     int r;

@@ -21,8 +21,8 @@ struct rights_needs *rights_needs_new(struct arena *a)
     return n;
 }
 
-void rights_need(struct rights_needs *n, struct kube *k, struct str api_version, struct str kind, struct str ns,
-                 const char *verbs)
+void rights_need(struct rights_needs *n, struct kube *k, struct str api_version, struct str kind,
+                 struct str ns, const char *verbs)
 {
     const struct kube_kind *found;
 
@@ -45,7 +45,8 @@ void rights_need_objects(struct rights_needs *n, struct kube *k, const struct re
                          const char *verbs)
 {
     for (size_t i = 0; i < objects->n; i++)
-        rights_need(n, k, objects->items[i].ref.api_version, objects->items[i].ref.kind, objects->items[i].ref.ns, verbs);
+        rights_need(n, k, objects->items[i].ref.api_version, objects->items[i].ref.kind,
+                    objects->items[i].ref.ns, verbs);
 }
 
 static bool has(struct value list, struct str wanted)
@@ -60,7 +61,8 @@ static bool rules_allow(struct value rules, const struct need *need, struct str 
 {
     for (struct value_iter it = value_iter(rules); value_next(&it);)
         if (has(value_getz(it.v, "verbs"), verb) && has(value_getz(it.v, "apiGroups"), need->group) &&
-            has(value_getz(it.v, "resources"), need->plural) && value_len(value_getz(it.v, "resourceNames")) == 0)
+            has(value_getz(it.v, "resources"), need->plural) &&
+            value_len(value_getz(it.v, "resourceNames")) == 0)
             return true;
     return false;
 }
@@ -83,7 +85,8 @@ static int read_rules(struct kube *as, struct arena *a, struct str ns, struct va
     return kube_create(as, a, review, ret, err);
 }
 
-static int ask_one(struct kube *as, struct arena *a, const struct need *need, struct str verb, bool *ret, struct err **err)
+static int ask_one(struct kube *as, struct arena *a, const struct need *need, struct str verb, bool *ret,
+                   struct err **err)
 {
     struct value review = review_object(a, "SelfSubjectAccessReview"), attributes = value_new_map(a);
     int r;
@@ -100,8 +103,8 @@ static int ask_one(struct kube *as, struct arena *a, const struct need *need, st
 }
 
 /* Adds the verbs of one need that are not allowed to `missing`. */
-static int check_need(struct kube *as, struct arena *a, const struct need *need, struct value rules, bool complete,
-                      struct buf *missing, struct err **err)
+static int check_need(struct kube *as, struct arena *a, const struct need *need, struct value rules,
+                      bool complete, struct buf *missing, struct err **err)
 {
     struct str verbs = str_from(need->verbs), verb;
     bool any = false, allowed;
@@ -149,6 +152,6 @@ int rights_check(struct kube *as, struct arena *a, const struct rights_needs *n,
     }
     if (missing.n == 0)
         return 0;
-    return err_set(err, ERRC_FORBIDDEN, "%.*s may not %s", STR_ARG(kube_identity(as).n ? kube_identity(as) : STR("pintle")),
-                   buf_z(&missing));
+    return err_set(err, ERRC_FORBIDDEN, "%.*s may not %s",
+                   STR_ARG(kube_identity(as).n ? kube_identity(as) : STR("pintle")), buf_z(&missing));
 }

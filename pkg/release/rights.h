@@ -12,8 +12,8 @@ struct rights_needs;
  * `objects`, delete on each kind of `removed`. */
 struct rights_needs *rights_needs_new(struct arena *a) NODISCARD;
 /* `verbs` separated by blanks; kinds that discovery does not know are left out. `ns` empty: cluster-scoped. */
-void rights_need(struct rights_needs *n, struct kube *k, struct str api_version, struct str kind, struct str ns,
-                 const char *verbs);
+void rights_need(struct rights_needs *n, struct kube *k, struct str api_version, struct str kind,
+                 struct str ns, const char *verbs);
 void rights_need_objects(struct rights_needs *n, struct kube *k, const struct release_objects *objects,
                          const char *verbs);
 

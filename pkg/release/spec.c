@@ -57,7 +57,8 @@ static int check_name(struct str name, struct err **err)
         return 0;
     return err_set(err, ERRC_INVALID,
                    "spec.name \"%.*s\": invalid release name, must match regex "
-                   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer "
+                   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must "
+                   "not be longer "
                    "than %d",
                    STR_ARG(name), RELEASE_NAME_MAX);
 }
@@ -87,13 +88,15 @@ int release_spec_read(struct value object, struct release_spec *ret, struct err 
         .max_history = value_int(value_getz(spec, "maxHistory"), RELEASE_HISTORY_DEFAULT),
     };
 
-    s.suspend = flag(spec, "suspend") || str_eq(kube_annotation(object, STR(RELEASE_ANNOTATION_PAUSED)), STR("true"));
+    s.suspend =
+        flag(spec, "suspend") || str_eq(kube_annotation(object, STR(RELEASE_ANNOTATION_PAUSED)), STR("true"));
     if (s.release.n == 0)
         s.release = s.name;
     if (s.target_ns.n == 0)
         s.target_ns = s.ns;
     if (!release_timeout_parse(value_getz(spec, "timeout"), &s.timeout_ms))
-        return err_set(err, ERRC_INVALID, "spec.timeout: neither a duration such as \"5m\" nor a number of seconds");
+        return err_set(err, ERRC_INVALID,
+                       "spec.timeout: neither a duration such as \"5m\" nor a number of seconds");
     *ret = s;
     return s.deleting ? 0 : check_name(s.release, err);
 }
@@ -121,9 +124,10 @@ int release_config_read(struct value object, struct release_config *ret, struct 
     };
 
     if (!release_timeout_parse(value_getz(flags, "timeout"), &c.timeout_ms))
-        return err_set(err, ERRC_INVALID,
-                       "Config %.*s: spec.flags.timeout: neither a duration such as \"5m\" nor a number of seconds",
-                       STR_ARG(c.name));
+        return err_set(
+            err, ERRC_INVALID,
+            "Config %.*s: spec.flags.timeout: neither a duration such as \"5m\" nor a number of seconds",
+            STR_ARG(c.name));
     *ret = c;
     return 0;
 }
@@ -141,15 +145,17 @@ int release_check_namespace(const struct release_spec *s, const struct release_c
     if (value_len(c->allowed) > 0) {
         if (is_listed(c->allowed, s->target_ns))
             return 0;
-        return err_set(err, ERRC_FORBIDDEN,
-                       "namespace %.*s is not among spec.namespace.allowed of Config %.*s/%.*s: add it there, or choose "
-                       "another spec.namespace",
-                       STR_ARG(s->target_ns), STR_ARG(s->ns), STR_ARG(c->name));
+        return err_set(
+            err, ERRC_FORBIDDEN,
+            "namespace %.*s is not among spec.namespace.allowed of Config %.*s/%.*s: add it there, or choose "
+            "another spec.namespace",
+            STR_ARG(s->target_ns), STR_ARG(s->ns), STR_ARG(c->name));
     }
     if (str_eq(s->target_ns, s->ns))
         return 0;
-    return err_set(err, ERRC_FORBIDDEN,
-                   "a Release in namespace %.*s may install into namespace %.*s only with a Config that lists it in "
-                   "spec.namespace.allowed",
-                   STR_ARG(s->ns), STR_ARG(s->target_ns));
+    return err_set(
+        err, ERRC_FORBIDDEN,
+        "a Release in namespace %.*s may install into namespace %.*s only with a Config that lists it in "
+        "spec.namespace.allowed",
+        STR_ARG(s->ns), STR_ARG(s->target_ns));
 }

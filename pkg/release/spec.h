@@ -15,8 +15,8 @@
 #define RELEASE_NAME_MAX 53 /* Helm: pkg/chart/common/util/validate_name */
 
 struct release_spec {
-    struct value object;       /* the whole Release */
-    struct str ns, name, uid;  /* of the Release object */
+    struct value object;      /* the whole Release */
+    struct str ns, name, uid; /* of the Release object */
     int64_t generation;
     struct str release, target_ns;
     struct str repo, chart, version, config;
@@ -47,7 +47,8 @@ NODISCARD int release_config_read(struct value object, struct release_config *re
 
 /* FORBIDDEN unless the Config lets releases of this namespace go to the target: without a list only the Release's own
  * namespace, else exactly the listed ones. Names both and says what to change. */
-NODISCARD int release_check_namespace(const struct release_spec *s, const struct release_config *c, struct err **err);
+NODISCARD int release_check_namespace(const struct release_spec *s, const struct release_config *c,
+                                      struct err **err);
 
 /* The rule for timeouts: below 1,000,000 seconds, else nanoseconds; or a Go duration. 0 for null. False: none of these. */
 bool release_timeout_parse(struct value v, int64_t *ret_ms);

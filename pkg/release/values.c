@@ -103,8 +103,8 @@ static int resolve(const struct values_source *src, struct arena *a, struct str 
     return 0;
 }
 
-int values_resolve(const struct values_source *src, struct arena *a, struct str ns, struct str name, struct value *ret,
-                   struct err **err)
+int values_resolve(const struct values_source *src, struct arena *a, struct str ns, struct str name,
+                   struct value *ret, struct err **err)
 {
     int reads = 0;
     struct chain first = { NULL, name, 1, &reads };
@@ -163,19 +163,19 @@ static int read_from(const struct values_source *src, struct arena *a, struct st
     if (!pick_key(a, object, secret, key, &text)) {
         if (optional)
             return 0;
-        return err_set(err, ERRC_NOT_FOUND, "spec.valuesFrom: %.*s %.*s/%.*s has no key %.*s", STR_ARG(kind), STR_ARG(ns),
-                       STR_ARG(name), STR_ARG(key));
+        return err_set(err, ERRC_NOT_FOUND, "spec.valuesFrom: %.*s %.*s/%.*s has no key %.*s", STR_ARG(kind),
+                       STR_ARG(ns), STR_ARG(name), STR_ARG(key));
     }
     r = chart_values_parse(a, text, ret, err);
     if (r < 0 && secret) { /* a parser's words may quote the text */
         if (err)
             err_free(TAKE(*err));
-        return err_set(err, ERRC_PARSE, "spec.valuesFrom: key %.*s of Secret %.*s/%.*s is not a YAML map", STR_ARG(key),
-                       STR_ARG(ns), STR_ARG(name));
+        return err_set(err, ERRC_PARSE, "spec.valuesFrom: key %.*s of Secret %.*s/%.*s is not a YAML map",
+                       STR_ARG(key), STR_ARG(ns), STR_ARG(name));
     }
     if (r < 0)
-        return err_wrap(err, r, "spec.valuesFrom: %.*s %.*s/%.*s key %.*s", STR_ARG(kind), STR_ARG(ns), STR_ARG(name),
-                        STR_ARG(key));
+        return err_wrap(err, r, "spec.valuesFrom: %.*s %.*s/%.*s key %.*s", STR_ARG(kind), STR_ARG(ns),
+                        STR_ARG(name), STR_ARG(key));
     *ret = transform(a, *ret, secret, 0);
     return 0;
 }

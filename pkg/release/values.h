@@ -11,8 +11,8 @@
 
 /* How to read an object; domain code and tests hand in their own. NOT_FOUND when it is absent. */
 struct values_source {
-    int (*get)(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name, struct value *ret,
-               struct err **err); /* kind: "Values", "ConfigMap", "Secret" */
+    int (*get)(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+               struct value *ret, struct err **err); /* kind: "Values", "ConfigMap", "Secret" */
     void *ctx;
 };
 
@@ -25,8 +25,9 @@ NODISCARD int values_resolve(const struct values_source *src, struct arena *a, s
 /* Everything a Release names, merged: values[] in list order, then valuesFrom, then inlineValues; maps merge, lists
  * replace, null deletes (stays null, as Helm's -f). Numbers are floats, as templates see them. What came from a Secret
  * carries VALUE_SENSITIVE. */
-NODISCARD int values_collect(const struct values_source *src, struct arena *a, struct str ns, struct value names,
-                             struct value from, struct value inline_values, struct value *ret, struct err **err);
+NODISCARD int values_collect(const struct values_source *src, struct arena *a, struct str ns,
+                             struct value names, struct value from, struct value inline_values,
+                             struct value *ret, struct err **err);
 
 /* Names of all Values objects that a Values object refers to directly (not deeper), in `a`. */
 struct str *values_refs(struct arena *a, struct value values_object, size_t *ret_n) NODISCARD;

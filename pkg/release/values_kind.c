@@ -3,10 +3,10 @@
 
 #include "base/digest.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "release/manager.h"
 #include "release/spec.h"
 #include "release/values.h"
+#include "json/json.h"
 
 /* The kinds Values and Config have nothing to build; their status says whether a Release could use them, and how many do. */
 
@@ -19,7 +19,8 @@ struct small_report {
     size_t releases;
 };
 
-static int write_status(struct release_manager *m, struct arena *a, const struct small_report *rep, struct err **err)
+static int write_status(struct release_manager *m, struct arena *a, const struct small_report *rep,
+                        struct err **err)
 {
     struct kube_ref ref = { STR(RELEASE_API_VERSION), str_from(rep->kind), kube_namespace(rep->object),
                             kube_name(rep->object) };
@@ -46,8 +47,8 @@ static int write_status(struct release_manager *m, struct arena *a, const struct
     if (r < 0)
         return err_wrap(err, r, "status");
     if (!str_eq(value_str(value_getz(before, "message")), rep->message))
-        kube_event(m->recorder, rep->object, bad ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, rep->reason, "%.*s",
-                   STR_ARG(rep->message));
+        kube_event(m->recorder, rep->object, bad ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, rep->reason,
+                   "%.*s", STR_ARG(rep->message));
     return 0;
 }
 
@@ -69,14 +70,15 @@ static size_t count_users(const struct controller_call *call, const char *kind)
 {
     size_t n;
 
-    controller_list(call->controller, "releases",
-                    arena_printf(call->arena, "%s:%.*s/%.*s", kind, STR_ARG(call->key.ns), STR_ARG(call->key.name)),
-                    call->arena, &n);
+    controller_list(
+        call->controller, "releases",
+        arena_printf(call->arena, "%s:%.*s/%.*s", kind, STR_ARG(call->key.ns), STR_ARG(call->key.name)),
+        call->arena, &n);
     return n;
 }
 
-static int get_values(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name, struct value *ret,
-                      struct err **err)
+static int get_values(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+                      struct value *ret, struct err **err)
 {
     struct release_manager *m = ctx;
     struct kube_ref ref = { STR(RELEASE_API_VERSION), str_from(kind), ns, name };
@@ -85,11 +87,14 @@ static int get_values(void *ctx, struct arena *a, const char *kind, struct str n
     return r < 0 ? err_wrap(err, r, "Values %.*s/%.*s", STR_ARG(ns), STR_ARG(name)) : 0;
 }
 
-int values_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+int values_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                     struct err **err)
 {
     struct release_manager *m = ctx;
     struct values_source src = { get_values, m };
-    struct small_report rep = { .kind = "Values", .status = "True", .reason = "Resolved", .message = STR("usable") };
+    struct small_report rep = {
+        .kind = "Values", .status = "True", .reason = "Resolved", .message = STR("usable")
+    };
     CLEANUP(err_free) struct err *cause = NULL;
     CLEANUP(buf_done) struct buf text = BUF_INIT(16 * MIB);
     char digest[SHA256_HEX];
@@ -118,7 +123,8 @@ int values_reconcile(void *ctx, const struct controller_call *call, struct contr
     return write_status(m, call->arena, &rep, err);
 }
 
-static int check_config(struct release_manager *m, const struct controller_call *call, struct value object, struct err **err)
+static int check_config(struct release_manager *m, const struct controller_call *call, struct value object,
+                        struct err **err)
 {
     struct release_config config;
     struct kube_ref ref;
@@ -127,16 +133,20 @@ static int check_config(struct release_manager *m, const struct controller_call 
     if (r < 0 || config.service_account.n == 0)
         return r;
     ref = KUBE_REF("v1", "ServiceAccount", call->key.ns, config.service_account);
-    r = kube_do(m->kube, call->arena, &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
+    r = kube_do(m->kube, call->arena,
+                &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
     return r < 0 ? err_wrap(err, r, "spec.serviceAccountName") : 0;
 }
 
 #define CONFIG_RECHECK_MS 30000 /* an account that is missing is looked for again: accounts are not watched */
 
-int config_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+int config_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                     struct err **err)
 {
     struct release_manager *m = ctx;
-    struct small_report rep = { .kind = "Config", .status = "True", .reason = "Valid", .message = STR("usable") };
+    struct small_report rep = {
+        .kind = "Config", .status = "True", .reason = "Valid", .message = STR("usable")
+    };
     CLEANUP(err_free) struct err *cause = NULL;
     int r = read_object(m, call, "Config", &rep.object, err);
 

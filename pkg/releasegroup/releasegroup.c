@@ -59,7 +59,8 @@ static bool is_label_value(struct str s)
 }
 
 /* 1; 0 when the group is gone or going: its members go with it. */
-static int observe(struct releasegroup_manager *m, const struct controller_call *call, struct group *g, struct err **err)
+static int observe(struct releasegroup_manager *m, const struct controller_call *call, struct group *g,
+                   struct err **err)
 {
     struct kube_ref ref = KUBE_REF(API_VERSION, "ReleaseGroup", call->key.ns, call->key.name);
     struct kube_ref releases = KUBE_REF(API_VERSION, "Release", call->key.ns, STR_NONE);
@@ -98,7 +99,8 @@ static int check(const struct group *g, struct err **err)
                                STR_ARG(member_name(it.v)));
         if (!value_is_null(live) && !is_member(g, live))
             return err_set(err, ERRC_EXISTS,
-                           "spec.releases[%zu]: Release %.*s/%.*s exists and does not belong to this group: delete it or "
+                           "spec.releases[%zu]: Release %.*s/%.*s exists and does not belong to this group: "
+                           "delete it or "
                            "choose another name",
                            it.i, STR_ARG(g->ns), STR_ARG(member_name(it.v)));
     }
@@ -158,14 +160,16 @@ static bool is_current(const struct group *g, struct value spec)
     if (!value_is_map(live) || !covers(have, spec))
         return false;
     for (struct value_iter it = value_iter(have); value_next(&it);)
-        if (!value_has(spec, it.key) && !str_eq(it.key, STR("deletionPolicy")) && !str_eq(it.key, STR("maxHistory")))
+        if (!value_has(spec, it.key) && !str_eq(it.key, STR("deletionPolicy")) &&
+            !str_eq(it.key, STR("maxHistory")))
             return false;
     return true;
 }
 
 /* ---- act ---------------------------------------------------------------------------------------------------------------- */
 
-static int apply_members(struct releasegroup_manager *m, struct group *g, size_t *ret_changed, struct err **err)
+static int apply_members(struct releasegroup_manager *m, struct group *g, size_t *ret_changed,
+                         struct err **err)
 {
     for (struct value_iter it = value_iter(g->wanted); value_next(&it);) {
         int r = 0;
@@ -183,7 +187,8 @@ static int apply_members(struct releasegroup_manager *m, struct group *g, size_t
     return 0;
 }
 
-static int delete_members(struct releasegroup_manager *m, struct group *g, size_t *ret_deleted, struct err **err)
+static int delete_members(struct releasegroup_manager *m, struct group *g, size_t *ret_deleted,
+                          struct err **err)
 {
     for (struct value_iter it = value_iter(g->live); value_next(&it);) {
         struct kube_ref ref = KUBE_REF(API_VERSION, "Release", g->ns, kube_name(it.v));
@@ -243,8 +248,8 @@ static int report(struct releasegroup_manager *m, struct group *g, const struct 
     if (r < 0)
         return err_wrap(err, r, "status");
     if (!v->reconciling && !str_eq(value_str(value_getz(before, "message")), v->message))
-        kube_event(m->recorder, g->object, v->stalled ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, v->reason, "%.*s",
-                   STR_ARG(v->message));
+        kube_event(m->recorder, g->object, v->stalled ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, v->reason,
+                   "%.*s", STR_ARG(v->message));
     return 0;
 }
 
@@ -260,7 +265,8 @@ static struct verdict judge(struct group *g)
     };
 }
 
-static int reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret, struct err **err)
+static int reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
+                     struct err **err)
 {
     struct releasegroup_manager *m = ctx;
     CLEANUP(err_free) struct err *cause = NULL;
@@ -295,7 +301,8 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
 static void map_member(void *ctx, const struct controller_event *e, struct controller_wake *out)
 {
     UNUSED(ctx);
-    for (struct value_iter it = value_iter(value_path(e->object, "metadata.ownerReferences")); value_next(&it);)
+    for (struct value_iter it = value_iter(value_path(e->object, "metadata.ownerReferences"));
+         value_next(&it);)
         if (str_eq(value_str(value_getz(it.v, "kind")), STR("ReleaseGroup")))
             controller_wake_add(out, (struct controller_key){ kube_namespace(e->object),
                                                               value_str(value_getz(it.v, "name")) });
@@ -307,10 +314,15 @@ struct releasegroup_manager *releasegroup_manager_new(struct kube *k, struct kub
 
     m->kube = kube_ref(k);
     m->recorder = recorder;
-    m->watches[0] = (struct controller_watch){ .name = "releasegroups", .api_version = STR(API_VERSION),
-                                               .kind = STR("ReleaseGroup"), .ignore_status = true };
-    m->watches[1] = (struct controller_watch){ .name = "group-members", .api_version = STR(API_VERSION),
-                                               .kind = STR("Release"), .metadata_only = true, .map = map_member };
+    m->watches[0] = (struct controller_watch){ .name = "releasegroups",
+                                               .api_version = STR(API_VERSION),
+                                               .kind = STR("ReleaseGroup"),
+                                               .ignore_status = true };
+    m->watches[1] = (struct controller_watch){ .name = "group-members",
+                                               .api_version = STR(API_VERSION),
+                                               .kind = STR("Release"),
+                                               .metadata_only = true,
+                                               .map = map_member };
     m->kind = (struct controller_kind){ "ReleaseGroup", reconcile, m, m->watches, 2 };
     return m;
 }

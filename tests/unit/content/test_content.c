@@ -3,8 +3,8 @@
 
 #include "base/encode.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 static const struct content_set *example_set(struct arena *a)
 {
@@ -83,7 +83,8 @@ static void test_small_text_stays_readable(void **state)
     UNUSED(state);
     assert_num(n, 1);
     assert_str(value_str(value_get(value_getz(parts[0], "data"), STR("templates__a__b.yaml"))), "kind: X\n");
-    assert_str(value_str(value_get(value_getz(parts[0], "data"), STR("templates__a__b.yaml_2"))), "kind: Y\n");
+    assert_str(value_str(value_get(value_getz(parts[0], "data"), STR("templates__a__b.yaml_2"))),
+               "kind: Y\n");
     assert_true(value_has(value_getz(parts[0], "binaryData"), STR("logo.png")));
     check_round_trip(a, files, ARRAY_SIZE(files), 1);
 }
@@ -130,7 +131,8 @@ static void test_a_changed_byte_is_noticed(void **state)
 
     UNUSED(state);
     value_setz(value_getz(parts[0], "data"), "a", VALUE_STR("two"));
-    assert_fails(content_unpack(a, parts, n, &back, &n, &err), ERRC_DIGEST, err, "a does not match its digest");
+    assert_fails(content_unpack(a, parts, n, &back, &n, &err), ERRC_DIGEST, err,
+                 "a does not match its digest");
 }
 
 static void test_names_follow_the_identity(void **state)
@@ -148,7 +150,8 @@ static void test_names_follow_the_identity(void **state)
 
     UNUSED(state);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-        assert_str(content_name(a, cases[i].kind, str_from(cases[i].repo), str_from(cases[i].chart), str_from(cases[i].version)),
+        assert_str(content_name(a, cases[i].kind, str_from(cases[i].repo), str_from(cases[i].chart),
+                                str_from(cases[i].version)),
                    cases[i].want);
     /* "a-b" + "c" and "a" + "b-c" would be one name */
     one = content_name(a, "tmpl", STR("a-b"), STR("c"), STR("1.0.0"));

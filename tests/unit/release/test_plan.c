@@ -2,8 +2,8 @@
 #include "release/plan.h"
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 static struct value parse(struct arena *a, const char *text)
 {
@@ -19,7 +19,8 @@ static struct release_objects objects(struct arena *a, const char *const *kinds,
     struct release_object *items = ARENA_ARRAY(a, struct release_object, n);
 
     for (size_t i = 0; i < n; i++)
-        items[i] = (struct release_object){ .ref = KUBE_REF("v1", "", STR("ns"), arena_printf(a, "o%zu", i)) };
+        items[i] =
+            (struct release_object){ .ref = KUBE_REF("v1", "", STR("ns"), arena_printf(a, "o%zu", i)) };
     for (size_t i = 0; i < n; i++)
         items[i].ref.kind = str_from(kinds[i]);
     return (struct release_objects){ items, n };
@@ -30,11 +31,13 @@ static struct record *record_with_hooks(void)
     struct record *r = record_new(STR("ns"), STR("web"), 1);
 
     value_setz(r->release, "hooks",
-               parse(r->arena, "[{\"name\":\"b\",\"path\":\"b.yaml\",\"events\":[\"pre-install\",\"post-install\"],\"weight\":1},"
-                               "{\"name\":\"a\",\"path\":\"a.yaml\",\"events\":[\"pre-install\"],\"weight\":1},"
-                               "{\"name\":\"z\",\"path\":\"z.yaml\",\"events\":[\"pre-install\"],\"weight\":-5},"
-                               "{\"name\":\"d\",\"path\":\"d.yaml\",\"events\":[\"pre-delete\"]},"
-                               "{\"name\":\"t\",\"path\":\"t.yaml\",\"events\":[\"test\"]}]"));
+               parse(r->arena,
+                     "[{\"name\":\"b\",\"path\":\"b.yaml\",\"events\":[\"pre-install\",\"post-install\"],"
+                     "\"weight\":1},"
+                     "{\"name\":\"a\",\"path\":\"a.yaml\",\"events\":[\"pre-install\"],\"weight\":1},"
+                     "{\"name\":\"z\",\"path\":\"z.yaml\",\"events\":[\"pre-install\"],\"weight\":-5},"
+                     "{\"name\":\"d\",\"path\":\"d.yaml\",\"events\":[\"pre-delete\"]},"
+                     "{\"name\":\"t\",\"path\":\"t.yaml\",\"events\":[\"test\"]}]"));
     return r;
 }
 
@@ -64,10 +67,11 @@ static void test_a_first_install(void **state)
                               .objects = objects(a, kinds, ARRAY_SIZE(kinds)) };
 
     UNUSED(state);
-    assert_plan(a, &in,
-                "namespace\nrecord\nhook pre-install z.yaml\nhook pre-install a.yaml\nhook pre-install b.yaml\n"
-                "hooks-done pre-install\napply 2 ConfigMap\napply 1 Service\napply 1 Deployment\nready 4 objects\n"
-                "hook post-install b.yaml\nhooks-done post-install\ndeployed\n");
+    assert_plan(
+        a, &in,
+        "namespace\nrecord\nhook pre-install z.yaml\nhook pre-install a.yaml\nhook pre-install b.yaml\n"
+        "hooks-done pre-install\napply 2 ConfigMap\napply 1 Service\napply 1 Deployment\nready 4 objects\n"
+        "hook post-install b.yaml\nhooks-done post-install\ndeployed\n");
 }
 
 static void test_an_upgrade_that_goes_on_after_a_crash_stores_no_second_record(void **state)
@@ -89,7 +93,8 @@ static void test_an_abandoned_revision_is_marked_before_the_next_one_is_stored(v
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
     CLEANUP(record_free) struct record *r = record_new(STR("ns"), STR("web"), 5);
-    struct plan_inputs in = { .decision = { .op = OPERATION_UPGRADE, .revision = 5, .abandon = true }, .record = r };
+    struct plan_inputs in = { .decision = { .op = OPERATION_UPGRADE, .revision = 5, .abandon = true },
+                              .record = r };
 
     UNUSED(state);
     assert_plan(a, &in, "abandon\nrecord\ndeployed\n");
@@ -98,7 +103,8 @@ static void test_an_abandoned_revision_is_marked_before_the_next_one_is_stored(v
 static void test_crds_come_alone(void **state)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-    struct plan_inputs in = { .decision = { .op = OPERATION_INSTALL }, .crds = objects(a, kinds, 1),
+    struct plan_inputs in = { .decision = { .op = OPERATION_INSTALL },
+                              .crds = objects(a, kinds, 1),
                               .objects = objects(a, kinds, 4) };
 
     UNUSED(state);
@@ -109,14 +115,19 @@ static void test_an_uninstall_removes_the_records_last(void **state)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
     CLEANUP(record_free) struct record *r = record_with_hooks();
-    struct plan_inputs in = { .decision = { .op = OPERATION_UNINSTALL }, .record = r, .all = objects(a, kinds, 4) };
+    struct plan_inputs in = { .decision = { .op = OPERATION_UNINSTALL },
+                              .record = r,
+                              .all = objects(a, kinds, 4) };
 
     UNUSED(state);
-    assert_plan(a, &in,
-                "uninstalling\nhook pre-delete d.yaml\nhooks-done pre-delete\ndelete 2 ConfigMap\ndelete 1 Service\n"
-                "delete 1 Deployment\ngone 4 objects\npurge\n");
+    assert_plan(
+        a, &in,
+        "uninstalling\nhook pre-delete d.yaml\nhooks-done pre-delete\ndelete 2 ConfigMap\ndelete 1 Service\n"
+        "delete 1 Deployment\ngone 4 objects\npurge\n");
     in.namespace_terminating = true;
-    assert_plan(a, &in, "uninstalling\ndelete 2 ConfigMap\ndelete 1 Service\ndelete 1 Deployment\ngone 4 objects\npurge\n");
+    assert_plan(
+        a, &in,
+        "uninstalling\ndelete 2 ConfigMap\ndelete 1 Service\ndelete 1 Deployment\ngone 4 objects\npurge\n");
 }
 
 static void test_nothing_to_do_is_an_empty_plan(void **state)
@@ -135,7 +146,8 @@ static void test_nothing_to_do_is_an_empty_plan(void **state)
 static void test_hooks_without_a_policy_are_deleted_before_creation(void **state)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-    struct value none = parse(a, "{\"name\":\"a\"}"), some = parse(a, "{\"delete_policies\":[\"hook-failed\"]}");
+    struct value none = parse(a, "{\"name\":\"a\"}"),
+                 some = parse(a, "{\"delete_policies\":[\"hook-failed\"]}");
 
     UNUSED(state);
     assert_true(hook_has_delete_policy(none, "before-hook-creation"));

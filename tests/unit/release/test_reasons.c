@@ -30,7 +30,7 @@ static void test_every_reason_is_documented(void **state)
 
 static bool is_known(const char *reason)
 {
-#define X(name, text) \
+#define X(name, text)                         \
     if (str_eq(str_from(reason), STR(#name))) \
         return true;
     RELEASE_REASON_MAP(X)

@@ -3,8 +3,8 @@
 
 #include "base/encode.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 static struct value read_secret(struct arena *a, const char *path)
 {
@@ -80,7 +80,8 @@ static void test_plain_json_of_an_old_helm_is_read(void **state)
 
     UNUSED(state);
     value_set_path(secret, "metadata.name", VALUE_STR("x"));
-    set_release_data(secret, a, STR("{\"name\":\"old\",\"version\":7,\"info\":{\"status\":\"failed\",\"deleted\":\"\"}}"));
+    set_release_data(
+        secret, a, STR("{\"name\":\"old\",\"version\":7,\"info\":{\"status\":\"failed\",\"deleted\":\"\"}}"));
     assert_ok(record_decode(secret, &r, &err), err);
     assert_num(record_revision(r), 7);
     assert_num(record_status(r), RECORD_FAILED);

@@ -2,8 +2,8 @@
 #include "release/spec.h"
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 static struct value parse(struct arena *a, const char *text)
 {
@@ -20,9 +20,9 @@ static void test_timeouts_are_seconds_nanoseconds_or_durations(void **state)
         const char *json;
         int64_t ms; /* -1: refused */
     } cases[] = {
-        { "null", 0 },        { "3600", 3600000 },      { "999999", 999999000 },  { "1000000", 1 },
-        { "5000000000", 5000 }, { "\"5m\"", 300000 },   { "\"1h30m\"", 5400000 }, { "\"5\"", -1 },
-        { "-1", -1 },         { "\"-5m\"", -1 },        { "\"soon\"", -1 },       { "true", -1 },
+        { "null", 0 },          { "3600", 3600000 },  { "999999", 999999000 },  { "1000000", 1 },
+        { "5000000000", 5000 }, { "\"5m\"", 300000 }, { "\"1h30m\"", 5400000 }, { "\"5\"", -1 },
+        { "-1", -1 },           { "\"-5m\"", -1 },    { "\"soon\"", -1 },       { "true", -1 },
     };
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
 
@@ -45,13 +45,16 @@ static void test_the_target_namespace_needs_a_config_that_lists_it(void **state)
         { "other", "null",
           "a Release in namespace team may install into namespace other only with a Config that lists it in "
           "spec.namespace.allowed" },
-        { "other", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"namespace\":{\"allowed\":[\"other\"]}}}", NULL },
+        { "other", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"namespace\":{\"allowed\":[\"other\"]}}}",
+          NULL },
         { "other", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"namespace\":{\"allowed\":[\"*\"]}}}", NULL },
         { "other", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"namespace\":{\"allowed\":[\"third\"]}}}",
-          "namespace other is not among spec.namespace.allowed of Config team/c: add it there, or choose another "
+          "namespace other is not among spec.namespace.allowed of Config team/c: add it there, or choose "
+          "another "
           "spec.namespace" },
         { "team", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"namespace\":{\"allowed\":[\"third\"]}}}",
-          "namespace team is not among spec.namespace.allowed of Config team/c: add it there, or choose another "
+          "namespace team is not among spec.namespace.allowed of Config team/c: add it there, or choose "
+          "another "
           "spec.namespace" },
         { "team", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"namespace\":{\"allowed\":[]}}}", NULL },
     };
@@ -59,7 +62,8 @@ static void test_the_target_namespace_needs_a_config_that_lists_it(void **state)
     UNUSED(state);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-        struct value object = parse(a, "{\"metadata\":{\"name\":\"web\",\"namespace\":\"team\"},\"spec\":{\"name\":\"web\"}}");
+        struct value object =
+            parse(a, "{\"metadata\":{\"name\":\"web\",\"namespace\":\"team\"},\"spec\":{\"name\":\"web\"}}");
         struct release_config config;
         struct release_spec spec;
         struct err *err = NULL;
@@ -82,10 +86,16 @@ static void test_release_names_follow_helm(void **state)
         const char *name;
         bool valid;
     } cases[] = {
-        { "web", true },   { "a.b-c.d", true }, { "1", true },  { "-web", false }, { "web-", false },
-        { "We", false },   { "a..b", false },   { "a_b", false },
-        { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", true },   /* 52 */
-        { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", true },  /* 53 */
+        { "web", true },
+        { "a.b-c.d", true },
+        { "1", true },
+        { "-web", false },
+        { "web-", false },
+        { "We", false },
+        { "a..b", false },
+        { "a_b", false },
+        { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", true },    /* 52 */
+        { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", true },   /* 53 */
         { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", false }, /* 54 */
     };
 

@@ -3,16 +3,16 @@
 
 #include "base/encode.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 /* A cluster of a few objects: "Kind/name" -> JSON. */
 struct fake {
     const char *key, *json;
 };
 
-static int fake_get(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name, struct value *ret,
-                    struct err **err)
+static int fake_get(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+                    struct value *ret, struct err **err)
 {
     struct str key = arena_printf(a, "%s/%.*s", kind, STR_ARG(name));
 
@@ -53,9 +53,12 @@ static void test_values_merge_in_list_order(void **state)
     struct value v;
 
     UNUSED(state);
-    assert_ok(values_collect(&src, a, STR("ns"), parse(a, "[\"one\",\"two\"]"), VALUE_NONE, VALUE_NONE, &v, &err), err);
+    assert_ok(
+        values_collect(&src, a, STR("ns"), parse(a, "[\"one\",\"two\"]"), VALUE_NONE, VALUE_NONE, &v, &err),
+        err);
     assert_json(v, "{\"a\":2,\"gone\":null,\"list\":[3],\"m\":{\"x\":1,\"y\":2}}");
-    assert_ok(values_collect(&src, a, STR("ns"), parse(a, "[\"two\",\"one\"]"), VALUE_NONE, parse(a, "{\"a\":3}"), &v, &err),
+    assert_ok(values_collect(&src, a, STR("ns"), parse(a, "[\"two\",\"one\"]"), VALUE_NONE,
+                             parse(a, "{\"a\":3}"), &v, &err),
               err);
     assert_json(v, "{\"a\":3,\"gone\":null,\"list\":[1,2],\"m\":{\"x\":1,\"y\":1}}");
     assert_num(value_getz(v, "a").kind, VALUE_FLOAT); /* as templates see numbers */
@@ -64,7 +67,8 @@ static void test_values_merge_in_list_order(void **state)
 static void test_own_json_beats_refs_and_refs_nest(void **state)
 {
     static const struct fake objects[] = {
-        { "Values/top", "{\"spec\":{\"json\":{\"db\":{\"size\":9}},\"refs\":{\"db\":\"db\",\"web\":\"web\"}}}" },
+        { "Values/top",
+          "{\"spec\":{\"json\":{\"db\":{\"size\":9}},\"refs\":{\"db\":\"db\",\"web\":\"web\"}}}" },
         { "Values/db", "{\"spec\":{\"json\":{\"size\":1,\"name\":\"d\"},\"refs\":{\"auth\":\"auth\"}}}" },
         { "Values/web", "{\"spec\":{\"json\":{\"port\":80}}}" },
         { "Values/auth", "{\"spec\":{\"json\":{\"user\":\"u\"}}}" },
@@ -107,8 +111,8 @@ static void test_cycles_and_missing_objects_are_named(void **state)
 }
 
 /* Values v1 -> v2 -> … -> vN. */
-static int chain_get(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name, struct value *ret,
-                     struct err **err)
+static int chain_get(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+                     struct value *ret, struct err **err)
 {
     int64_t n = 0, *last = ctx;
 
@@ -116,8 +120,9 @@ static int chain_get(void *ctx, struct arena *a, const char *kind, struct str ns
     UNUSED(ns);
     str_to_int64(str_sub(name, 1, name.n), &n);
     return json_parse(a,
-                      n == *last ? STR("{\"spec\":{\"json\":{\"end\":true}}}")
-                                 : arena_printf(a, "{\"spec\":{\"refs\":{\"x\":\"v%lld\"}}}", (long long)n + 1),
+                      n == *last
+                          ? STR("{\"spec\":{\"json\":{\"end\":true}}}")
+                          : arena_printf(a, "{\"spec\":{\"refs\":{\"x\":\"v%lld\"}}}", (long long)n + 1),
                       NULL, ret, err);
 }
 
@@ -139,8 +144,8 @@ static void test_the_depth_of_refs_is_limited(void **state)
 }
 
 /* v1 refers twice to v2, v2 twice to v3, …: 2^30 ways through 30 objects. */
-static int fan_get(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name, struct value *ret,
-                   struct err **err)
+static int fan_get(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+                   struct value *ret, struct err **err)
 {
     int64_t n = 0, *reads = ctx;
 
@@ -150,8 +155,8 @@ static int fan_get(void *ctx, struct arena *a, const char *kind, struct str ns, 
     str_to_int64(str_sub(name, 1, name.n), &n);
     return json_parse(a,
                       n == 30 ? STR("{\"spec\":{}}")
-                              : arena_printf(a, "{\"spec\":{\"refs\":{\"l\":\"v%lld\",\"r\":\"v%lld\"}}}", (long long)n + 1,
-                                             (long long)n + 1),
+                              : arena_printf(a, "{\"spec\":{\"refs\":{\"l\":\"v%lld\",\"r\":\"v%lld\"}}}",
+                                             (long long)n + 1, (long long)n + 1),
                       NULL, ret, err);
 }
 
@@ -182,34 +187,38 @@ static void test_secrets_are_marked_and_never_quoted(void **state)
     base64_encode(BASE64_STD, STR("canary-5c1e: [\n"), &bad);
     objects[0].json = arena_printf(a, "{\"data\":{\"values.yaml\":\"%s\"}}", buf_z(&good)).p;
     objects[1].json = arena_printf(a, "{\"data\":{\"values.yaml\":\"%s\"}}", buf_z(&bad)).p;
-    assert_ok(values_collect(&src, a, STR("ns"), VALUE_NONE, parse(a, "[{\"kind\":\"Secret\",\"name\":\"good\"}]"), VALUE_NONE,
-                             &v, &err),
+    assert_ok(values_collect(&src, a, STR("ns"), VALUE_NONE,
+                             parse(a, "[{\"kind\":\"Secret\",\"name\":\"good\"}]"), VALUE_NONE, &v, &err),
               err);
     assert_json(v, "{\"password\":\"canary-5c1e\"}");
     assert_true(value_getz(v, "password").flags & VALUE_SENSITIVE);
-    assert_fails(values_collect(&src, a, STR("ns"), VALUE_NONE, parse(a, "[{\"kind\":\"Secret\",\"name\":\"bad\"}]"),
-                                VALUE_NONE, &v, &err),
+    assert_fails(values_collect(&src, a, STR("ns"), VALUE_NONE,
+                                parse(a, "[{\"kind\":\"Secret\",\"name\":\"bad\"}]"), VALUE_NONE, &v, &err),
                  ERRC_PARSE, err, "spec.valuesFrom: key values.yaml of Secret ns/bad is not a YAML map");
 }
 
 static void test_optional_sources_may_be_absent(void **state)
 {
-    static const struct fake objects[] = { { "ConfigMap/here", "{\"data\":{\"k\":\"a: 1\"}}" }, { NULL, NULL } };
+    static const struct fake objects[] = { { "ConfigMap/here", "{\"data\":{\"k\":\"a: 1\"}}" },
+                                           { NULL, NULL } };
     struct values_source src = { fake_get, (void *)(uintptr_t)objects };
     CLEANUP(arena_free) struct arena *a = arena_new(16 * MIB);
     struct err *err = NULL;
     struct value v;
 
     UNUSED(state);
-    assert_ok(values_collect(&src, a, STR("ns"), VALUE_NONE,
-                             parse(a, "[{\"kind\":\"ConfigMap\",\"name\":\"none\",\"optional\":true},"
-                                      "{\"kind\":\"ConfigMap\",\"name\":\"here\",\"valuesKey\":\"other\",\"optional\":true},"
-                                      "{\"kind\":\"ConfigMap\",\"name\":\"here\",\"valuesKey\":\"k\"}]"),
-                             VALUE_NONE, &v, &err),
-              err);
+    assert_ok(
+        values_collect(
+            &src, a, STR("ns"), VALUE_NONE,
+            parse(a, "[{\"kind\":\"ConfigMap\",\"name\":\"none\",\"optional\":true},"
+                     "{\"kind\":\"ConfigMap\",\"name\":\"here\",\"valuesKey\":\"other\",\"optional\":true},"
+                     "{\"kind\":\"ConfigMap\",\"name\":\"here\",\"valuesKey\":\"k\"}]"),
+            VALUE_NONE, &v, &err),
+        err);
     assert_json(v, "{\"a\":1}");
     assert_fails(values_collect(&src, a, STR("ns"), VALUE_NONE,
-                                parse(a, "[{\"kind\":\"ConfigMap\",\"name\":\"here\"}]"), VALUE_NONE, &v, &err),
+                                parse(a, "[{\"kind\":\"ConfigMap\",\"name\":\"here\"}]"), VALUE_NONE, &v,
+                                &err),
                  ERRC_NOT_FOUND, err, "spec.valuesFrom: ConfigMap ns/here has no key values.yaml");
 }
 
