@@ -33,6 +33,12 @@ bool vset(struct value v, const char *path)
     return !value_is_null(value_path(v, path));
 }
 
+void vinvalid_shown(struct check *c, const char *path, const char *reason, const char *words,
+                    const char *shown, const char *detail)
+{
+    api_cause_add(c->causes, reason, str_from(path), str_from(vpath(c, "%s: %s: %s", words, shown, detail)));
+}
+
 /* ---- names ---- */
 
 #define SUBDOMAIN_TEXT                                                                                    \

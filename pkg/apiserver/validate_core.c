@@ -118,6 +118,33 @@ static void check_duplicate_ports(struct check *c, struct value ports)
     }
 }
 
+static void check_addresses(struct check *c, struct value spec)
+{
+    static const char ip_text[] = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+    static const char *const policies[] = { "Cluster", "Local" };
+    const struct value ip = value_getz(spec, "clusterIP"), external = value_getz(spec, "externalIPs");
+    const struct value traffic = value_getz(spec, "externalTrafficPolicy");
+    const bool outside = is(spec, "type", "NodePort") || is(spec, "type", "LoadBalancer");
+
+    if (value_str(ip).n > 0 && !is(spec, "clusterIP", "None") && !vis_ip(value_str(ip)))
+        api_cause_invalid(c->causes, "spec.clusterIPs[0]", ip, ip_text);
+    if (is(spec, "clusterIP", "None") && outside)
+        api_cause_invalid(
+            c->causes, "spec.clusterIPs[0]", ip,
+            vpath(c, "may not be set to 'None' for " STR_FMT " services", STR_ARG(vtext(spec, "type"))));
+    for (size_t i = 0; i < value_len(external); i++)
+        if (!vis_ip(value_str(value_at(external, i))))
+            api_cause_invalid(c->causes, vpath(c, "spec.externalIPs[%zu]", i), value_at(external, i),
+                              ip_text);
+    if (value_is_null(traffic))
+        return;
+    if (!outside && value_len(external) == 0)
+        api_cause_invalid(c->causes, "spec.externalTrafficPolicy", traffic,
+                          "may only be set for externally-accessible services");
+    else
+        venum(c, traffic, policies, 2, "spec.externalTrafficPolicy");
+}
+
 static void service(struct check *c, struct value obj)
 {
     static const char *const types[] = { "ClusterIP", "ExternalName", "LoadBalancer", "NodePort" };
@@ -148,6 +175,7 @@ static void service(struct check *c, struct value obj)
                 api_cause_forbidden(c->causes, vpath(c, "spec.ports[%zu].nodePort", i),
                                     "may not be used when `type` is 'ClusterIP'");
     check_duplicate_ports(c, ports);
+    check_addresses(c, spec);
 }
 
 /* ---- Ingress ---- */
@@ -212,7 +240,10 @@ static void ingress(struct check *c, struct value obj)
         const struct str host = str_trim_prefix(vtext(it.v, "host"), STR("*."));
         const struct value paths = value_path(it.v, "http.paths");
 
-        if (host.n > 0)
+        if (host.n > 0 && vis_ip(host))
+            api_cause_invalid(c->causes, vpath(c, "spec.rules[%zu].host", i), value_from_str(host),
+                              "must be a DNS name, not an IP address");
+        else if (host.n > 0)
             vname(c, RULE_SUBDOMAIN, host, vpath(c, "spec.rules[%zu].host", i));
         if (vset(it.v, "http") && value_len(paths) == 0)
             api_cause_required(c->causes, vpath(c, "spec.rules[%zu].http.paths", i), "");
@@ -345,12 +376,34 @@ static void storage_class(struct check *c, struct value obj)
     venum(c, value_getz(obj, "volumeBindingMode"), modes, 2, "volumeBindingMode");
 }
 
+static void check_policy_rules(struct check *c, struct value rules, const char *peers, const char *path)
+{
+    size_t i = 0;
+
+    for (struct value_iter it = value_iter(rules); value_next(&it); i++) {
+        const struct value ports = value_getz(it.v, "ports"), from = value_get(it.v, str_from(peers));
+
+        for (size_t j = 0; j < value_len(ports); j++) {
+            const struct value port = value_getz(value_at(ports, j), "port");
+
+            if (!value_is_null(port) && !value_is_string(port))
+                vport(c, port, vpath(c, "%s[%zu].ports[%zu].port", path, i, j));
+        }
+        for (size_t j = 0; j < value_len(from); j++)
+            if (value_len(value_at(from, j)) == 0)
+                api_cause_required(c->causes, vpath(c, "%s[%zu].%s[%zu]", path, i, peers, j),
+                                   "must specify a peer");
+    }
+}
+
 static void network_policy(struct check *c, struct value obj)
 {
     static const char *const types[] = { "Ingress", "Egress" };
     size_t i = 0;
 
     vlabel_selector(c, value_path(obj, "spec.podSelector"), "spec.podSelector");
+    check_policy_rules(c, value_path(obj, "spec.ingress"), "from", "spec.ingress");
+    check_policy_rules(c, value_path(obj, "spec.egress"), "to", "spec.egress");
     for (struct value_iter it = value_iter(value_path(obj, "spec.policyTypes")); value_next(&it); i++)
         venum(c, it.v, types, 2, vpath(c, "spec.policyTypes[%zu]", i));
 }

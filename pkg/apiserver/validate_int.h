@@ -36,6 +36,10 @@ void vpercent_or_int(struct check *c, struct value v, const char *path);
 /* Do the labels satisfy a LabelSelector? */
 bool vselector_matches(struct value selector, struct value labels);
 
+bool vis_ip(struct str s);
+/* A cause whose bad value is this text: structs that Go prints with its own field names and order. */
+void vinvalid_shown(struct check *c, const char *path, const char *reason, const char *words,
+                    const char *shown, const char *detail);
 void vpod_spec(struct check *c, struct value spec, const char *path);
 void vpod_template(struct check *c, struct value template, const char *path);
 

@@ -264,7 +264,7 @@ static void check_container(struct names *n, struct value v, const char *path)
     }
     if (image.n == 0)
         api_cause_required(c->causes, vpath(c, "%s.image", path), "");
-    else if (str_trim(image).n != image.n && strstr(path, "ontainers["))
+    else if (str_trim(image).n != image.n && strncmp(path, "spec.template.", strlen("spec.template.")) != 0)
         api_cause_invalid(c->causes, vpath(c, "%s.image", path), value_from_str(image),
                           "must not have leading or trailing whitespace");
     for (size_t i = 0; i < 2; i++) {
@@ -361,7 +361,7 @@ static void check_tolerations(struct check *c, struct value list, const char *pa
     }
 }
 
-static bool is_ip(struct str s)
+bool vis_ip(struct str s)
 {
     char text[64];
     unsigned char address[16];
@@ -386,7 +386,7 @@ static void check_names_of_pod(struct check *c, struct value spec, const char *p
         vname(c, RULE_LABEL, vtext(spec, "subdomain"), vpath(c, "%s.subdomain", path));
     check_tolerations(c, value_getz(spec, "tolerations"), vpath(c, "%s.tolerations", path));
     for (struct value_iter it = value_iter(value_getz(spec, "hostAliases")); value_next(&it); i++)
-        if (!is_ip(vtext(it.v, "ip")))
+        if (!vis_ip(vtext(it.v, "ip")))
             api_cause_invalid(c->causes, vpath(c, "%s.hostAliases[%zu].ip", path, i), value_getz(it.v, "ip"),
                               "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
 }

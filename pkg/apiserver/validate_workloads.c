@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/validate_int.h"
+#include "base/limits.h"
+#include "json/json.h"
 
 /* pkg/apis/{apps,batch,autoscaling,policy}/validation. */
 
@@ -44,6 +46,21 @@ static void check_restart(struct check *c, struct value spec)
         api_cause_not_supported(c->causes, "spec.template.spec.restartPolicy", restart, always, 1);
 }
 
+static const char *json_text(struct check *c, struct value v)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
+
+    IGNORE_ERROR(json_print(v, JSON_ESCAPE_HTML, &b, NULL));
+    return arena_dupz(c->a, buf_str(&b));
+}
+
+/* {"Type":"X","RollingUpdate":null} */
+static const char *shown_strategy(struct check *c, struct value strategy)
+{
+    return vpath(c, "{\"Type\":%s,\"RollingUpdate\":%s}", json_text(c, value_getz(strategy, "type")),
+                 json_text(c, value_getz(strategy, "rollingUpdate")));
+}
+
 /* ---- Deployment ---- */
 
 static bool is_zero(struct value v)
@@ -53,8 +70,7 @@ static bool is_zero(struct value v)
 
 static void check_strategy(struct check *c, struct value strategy)
 {
-    static const char *const types[] = { "Recreate", "RollingUpdate" };
-    const struct value rolling = value_getz(strategy, "rollingUpdate"), type = value_getz(strategy, "type");
+    const struct value rolling = value_getz(strategy, "rollingUpdate");
 
     if (is(strategy, "type", "Recreate")) {
         if (!value_is_null(rolling))
@@ -71,11 +87,8 @@ static void check_strategy(struct check *c, struct value strategy)
             api_cause_invalid(c->causes, "spec.strategy.rollingUpdate.maxUnavailable",
                               value_getz(rolling, "maxUnavailable"), "may not be 0 when `maxSurge` is 0");
     } else {
-        struct value shown = value_new_map(c->a);
-
-        value_setz(shown, "Type", type);
-        value_setz(shown, "RollingUpdate", rolling);
-        api_cause_not_supported(c->causes, "spec.strategy", shown, types, 2);
+        vinvalid_shown(c, "spec.strategy", "FieldValueNotSupported", "Unsupported value",
+                       shown_strategy(c, strategy), "supported values: \"Recreate\", \"RollingUpdate\"");
     }
 }
 
@@ -107,18 +120,15 @@ static void stateful_set(struct check *c, struct value obj)
     if (!is(spec, "podManagementPolicy", "OrderedReady") && !is(spec, "podManagementPolicy", "Parallel"))
         api_cause_invalid(c->causes, "spec.podManagementPolicy", value_getz(spec, "podManagementPolicy"),
                           "must be 'OrderedReady' or 'Parallel'");
-    if (!is(strategy, "type", "RollingUpdate") && !is(strategy, "type", "OnDelete")) {
-        struct value shown = value_new_map(c->a);
-
-        value_setz(shown, "Type", value_getz(strategy, "type"));
-        value_setz(shown, "RollingUpdate", value_getz(strategy, "rollingUpdate"));
-        api_cause_invalid(c->causes, "spec.updateStrategy", shown, "must be 'RollingUpdate' or 'OnDelete'");
-    }
+    if (!is(strategy, "type", "RollingUpdate") && !is(strategy, "type", "OnDelete"))
+        vinvalid_shown(c, "spec.updateStrategy", "FieldValueInvalid", "Invalid value",
+                       shown_strategy(c, strategy), "must be 'RollingUpdate' or 'OnDelete'");
     vnot_negative(c, value_getz(spec, "replicas"), "spec.replicas");
     vnot_negative(c, value_getz(spec, "minReadySeconds"), "spec.minReadySeconds");
     check_selector(c, spec, "empty selector is invalid for statefulset");
     check_template_labels(c, spec);
-    vpod_template(c, value_getz(spec, "template"), "spec.template");
+    /* its pod is not looked at: mounts may name claim templates */
+    vlabels(c, value_path(spec, "template.metadata.labels"), "spec.template.labels");
     check_restart(c, spec);
 }
 
@@ -233,6 +243,14 @@ static void autoscaler(struct check *c, struct value obj)
         api_cause_required(c->causes, "spec.scaleTargetRef.kind", "");
     if (vtext(spec, "scaleTargetRef.name").n == 0)
         api_cause_required(c->causes, "spec.scaleTargetRef.name", "");
+    if (vtext(spec, "scaleTargetRef.apiVersion").n == 0 &&
+        !is(spec, "scaleTargetRef.kind", "ReplicationController"))
+        api_cause_invalid(c->causes, "spec.scaleTargetRef.apiVersion", VALUE_STR(""),
+                          "apiVersion must specify API group");
+    if (!value_is_null(low) && value_int(low, 1) == 0)
+        api_cause_forbidden(
+            c->causes, "spec.metrics",
+            "must specify at least one Object or External metric to support scaling to zero replicas");
 }
 
 static void budget(struct check *c, struct value obj)
@@ -241,13 +259,14 @@ static void budget(struct check *c, struct value obj)
     const struct value high = value_getz(spec, "maxUnavailable");
 
     if (!value_is_null(low) && !value_is_null(high)) {
-        struct value shown = value_new_map(c->a);
-
-        value_setz(shown, "MinAvailable", low);
-        value_setz(shown, "MaxUnavailable", high);
-        value_setz(shown, "Selector", value_getz(spec, "selector"));
-        value_setz(shown, "UnhealthyPodEvictionPolicy", value_getz(spec, "unhealthyPodEvictionPolicy"));
-        api_cause_invalid(c->causes, "spec", shown, "minAvailable and maxUnavailable cannot be both set");
+        vinvalid_shown(c, "spec", "FieldValueInvalid", "Invalid value",
+                       vpath(c,
+                             "{\"MinAvailable\":%s,\"Selector\":%s,\"MaxUnavailable\":%s,"
+                             "\"UnhealthyPodEvictionPolicy\":%s}",
+                             json_text(c, low), json_text(c, value_getz(spec, "selector")),
+                             json_text(c, high),
+                             json_text(c, value_getz(spec, "unhealthyPodEvictionPolicy"))),
+                       "minAvailable and maxUnavailable cannot be both set");
     }
     vpercent_or_int(c, low, "spec.minAvailable");
     vpercent_or_int(c, high, "spec.maxUnavailable");
