@@ -514,13 +514,14 @@ int schema_metaschema_get(int draft, const struct schema **ret, struct err **err
 /* The library reads with Go's json.Decoder, whose words differ at the end of the text. */
 static NODISCARD int parse_text(struct schema *s, struct str text, struct value *ret, struct err **err)
 {
+    static const struct json_options options = { .depth_max = 2 * SCHEMA_DEPTH_MAX };
     CLEANUP(err_free) struct err *why = NULL;
     const char *message;
     int r;
 
     if (str_trim(text).n == 0)
         return err_set(err, ERRC_PARSE, "EOF");
-    r = json_parse(s->arena, text, NULL, ret, &why);
+    r = json_parse(s->arena, text, &options, ret, &why);
     if (r == 0)
         return 0;
     message = err_message(why);

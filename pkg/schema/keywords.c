@@ -225,34 +225,44 @@ static bool equal_numbers(struct value a, struct value b)
     return decimal_cmp(&x, &y) == 0;
 }
 
-bool schema_equal(struct value a, struct value b)
+/* Deeper than any schema may be nothing is equal: instances can be deeper than the stack. */
+static bool equal_below(struct value a, struct value b, int depth)
 {
     unsigned type = type_of(a);
+    bool same = type == type_of(b) && depth <= SCHEMA_DEPTH_MAX;
 
-    if (type != type_of(b))
+    if (!same)
         return false;
-    if (type == TYPE_NUMBER)
+    switch (type) {
+    case TYPE_NUMBER:
         return equal_numbers(a, b);
-    if (type == TYPE_ARRAY) {
-        bool same = a.n == b.n;
-
+    case TYPE_ARRAY:
+        same = a.n == b.n;
         for (uint32_t i = 0; i < a.n && same; i++)
-            same = schema_equal(a.list[i], b.list[i]);
+            same = equal_below(a.list[i], b.list[i], depth + 1);
         return same;
-    }
-    if (type == TYPE_OBJECT) {
-        bool same = a.map->n == b.map->n;
-
+    case TYPE_OBJECT:
+        same = a.map->n == b.map->n;
         for (uint32_t i = 0; i < a.map->n && same; i++)
-            same = str_eq(a.map->e[i].key, b.map->e[i].key) && schema_equal(a.map->e[i].v, b.map->e[i].v);
+            same = str_eq(a.map->e[i].key, b.map->e[i].key) &&
+                   equal_below(a.map->e[i].v, b.map->e[i].v, depth + 1);
         return same;
+    default:
+        return value_equal(a, b);
     }
-    return value_equal(a, b);
 }
 
-static uint64_t hash_value(struct value v)
+bool schema_equal(struct value a, struct value b)
 {
-    uint64_t h = type_of(v) * 0x9e3779b97f4a7c15U;
+    return equal_below(a, b, 0);
+}
+
+#define HASH_DEPTH_MAX 64 /* what is below does not change the hash */
+#define HASH_FACTOR 0x9e3779b97f4a7c15U
+
+static uint64_t hash_value(struct value v, int depth)
+{
+    uint64_t h = type_of(v) * HASH_FACTOR;
 
     if (type_of(v) == TYPE_NUMBER) {
         struct decimal d = decimal_from(v);
@@ -261,8 +271,8 @@ static uint64_t hash_value(struct value v)
     }
     if (v.kind == VALUE_STRING)
         return h ^ str_hash(value_str(v));
-    for (struct value_iter it = value_iter(v); value_next(&it);)
-        h = (h ^ str_hash(it.key) ^ hash_value(it.v)) * 0x9e3779b97f4a7c15U + it.i;
+    for (struct value_iter it = value_iter(v); depth < HASH_DEPTH_MAX && value_next(&it);)
+        h = (h ^ str_hash(it.key) ^ hash_value(it.v, depth + 1)) * HASH_FACTOR + it.i;
     return v.kind == VALUE_BOOL ? h + v.b : h;
 }
 
@@ -281,7 +291,7 @@ static bool find_duplicate(struct frame *f, struct value list, size_t *ret_first
     for (uint32_t i = 0; i < list.n; i++) {
         uint32_t *slot, found = UINT32_MAX;
 
-        hashes[i] = hash_value(list.list[i]);
+        hashes[i] = hash_value(list.list[i], 0);
         slot = &table[(hashes[i] ^ hashes[i] >> 32) & (cap - 1)];
         for (uint32_t k = *slot; k > 0; k = next[k - 1])
             if (hashes[k - 1] == hashes[i] && schema_equal(list.list[k - 1], list.list[i]))

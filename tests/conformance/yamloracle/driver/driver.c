@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "schema/schema.h"
 #include "toml/toml.h"
 #include "yaml/yaml.h"
+#include "json/json.h"
 
 #define MEMORY_MAX (512 * MIB)
 
