@@ -54,7 +54,7 @@ static void check_type(struct node_check *n, struct value node, const char *path
 {
     const struct str type = vtext(node, "type");
 
-    if (schema_flag(node, SCHEMA_INT_OR_STRING))
+    if (schema_flag(node, SCHEMA_INT_OR_STRING) || value_has(node, STR("$ref")))
         return;
     if (type.n > 0)
         venum(n->c, value_getz(node, "type"), types, ARRAY_SIZE(types), vpath(n->c, "%s.type", path));
@@ -387,6 +387,8 @@ static void check_version(struct check *c, struct value versions, size_t i)
     const bool same_sub = all_equal(versions, "subresources");
 
     vname(c, RULE_LABEL_1035, vtext(v, "name"), vpath(c, "spec.versions[%zu].name", i));
+    if (i == 0) /* once more, where the oldest form of the kind had it */
+        vname(c, RULE_LABEL_1035, vtext(v, "name"), "spec.version");
     if (!value_is_map(schema))
         api_cause_required(c->causes, vpath(c, "spec.versions[%zu].schema.openAPIV3Schema", i), "");
     else if (!same_schema || i == 0)

@@ -46,7 +46,10 @@ static int coerce_metadata(struct custom *c, struct value v, struct value *ret)
 
         api_cause_invalid(&causes, buf_z(&c->path), v, err_message(why));
         text = causes.items[0].message;
-        r = err_set(c->err, ERRC_PARSE, "%s: " STR_FMT, buf_z(&c->path), STR_ARG(text));
+        /* the object's own metadata is decoded earlier there, without a path */
+        r = str_eq(buf_str(&c->path), STR("metadata"))
+                ? err_set(c->err, ERRC_PARSE, "%s", err_message(why))
+                : err_set(c->err, ERRC_PARSE, "%s: " STR_FMT, buf_z(&c->path), STR_ARG(text));
         if (c->err)
             err_set_http(*c->err, 400, STR("BadRequest"), 0);
         return r;
