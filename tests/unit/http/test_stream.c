@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 
 static struct http_client *client;
 static struct server *server;
+static atomic_bool flood_over; /* the flooding server has written all, or was cut off */
 
 static void handler(void *ctx, struct server_conn *c, const struct server_request *rq)
 {
@@ -36,8 +38,9 @@ static void handler(void *ctx, struct server_conn *c, const struct server_reques
         buf_adds(&block, "100000\r\n");
         buf_add_repeat(&block, 'x', MIB);
         buf_adds(&block, "\r\n");
-        for (int i = 0; i < 20 && server_sleep(c, 1); i++)
+        for (int i = 0; i < 40 && server_sleep(c, 1); i++)
             server_write(c, buf_str(&block));
+        atomic_store(&flood_over, true);
         return;
     }
     for (int i = 0; i < 3; i++) {
@@ -159,7 +162,8 @@ static void test_a_reader_that_sleeps_loses_the_stream_not_the_memory(void **sta
 
     UNUSED(state);
     assert_ok(open_stream("/flood", (struct http_request){ 0 }, &s, &err), err);
-    usleep(500000);
+    for (int i = 0; i < 3000 && !atomic_load(&flood_over); i++)
+        usleep(10000);
     while ((r = http_stream_read(s, 1000, &out, &err)) > 0)
         ;
     assert_num(r, -ERRC_LIMIT);
