@@ -8,6 +8,7 @@
     X(completion)   \
     X(controller)   \
     X(crds)         \
+    X(dev)          \
     X(get)          \
     X(help)         \
     X(manifests)    \
