@@ -31,6 +31,7 @@ start_server() {
         [ -s "$dir/data/kubeconfig" ] && break
         sleep 0.05
     done
+    [ -s "$dir/data/kubeconfig" ] || { cat "$dir/log"; echo "0 passed, 1 failed"; exit 1; }
     export KUBECONFIG=$dir/data/kubeconfig
 }
 
