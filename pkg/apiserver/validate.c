@@ -335,8 +335,20 @@ static void check_owners(struct check *c, struct value owners)
     }
 }
 
-static void check_finalizers(struct check *c, struct value finalizers)
+/* Kinds of kube-apiserver itself know a list of plain names; the machinery that CustomResourceDefinitions, APIServices and
+ * custom objects are checked with takes any qualified name (apimachinery's ValidateFinalizerName). */
+static bool wants_standard_finalizers(struct value obj)
 {
+    const struct str api_version = vtext(obj, "apiVersion"), group = str_dirname(api_version);
+
+    return api_kind_find(group, str_basename(api_version), vtext(obj, "kind")) &&
+           !str_eq(group, STR("apiextensions.k8s.io")) && !str_eq(group, STR("apiregistration.k8s.io"));
+}
+
+static void check_finalizers(struct check *c, struct value obj)
+{
+    const struct value finalizers = value_path(obj, "metadata.finalizers");
+    const bool standard_only = wants_standard_finalizers(obj);
     static const char *const standard[] = { "kubernetes", "orphan", "foregroundDeletion" };
     size_t n = 0;
 
@@ -347,7 +359,7 @@ static void check_finalizers(struct check *c, struct value finalizers)
         vname(c, RULE_QUALIFIED, name, "metadata.finalizers");
         for (size_t i = 0; i < ARRAY_SIZE(standard); i++)
             known |= str_eq(name, str_from(standard[i]));
-        if (!known && str_find_char(name, '/') == STR_NPOS)
+        if (standard_only && !known && str_find_char(name, '/') == STR_NPOS)
             api_cause_invalid(c->causes, vpath(c, "metadata.finalizers[%zu]", n), it.v,
                               "name is neither a standard finalizer name nor is it fully qualified");
     }
@@ -416,7 +428,7 @@ void api_validate_metadata(struct value obj, struct value old, bool namespaced, 
     vlabels(&c, value_getz(meta, "labels"), "metadata.labels");
     check_annotations(&c, value_getz(meta, "annotations"));
     check_owners(&c, value_getz(meta, "ownerReferences"));
-    check_finalizers(&c, value_getz(meta, "finalizers"));
+    check_finalizers(&c, obj);
 }
 
 /* ---- kinds ---- */
