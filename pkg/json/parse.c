@@ -229,8 +229,6 @@ static NODISCARD int read_string(struct parser *j, struct str *ret)
     j->p = p + 1;
     if (!verbatim)
         *ret = decode_string(j->arena, *ret, ret->n + extra);
-    else if (!j->o.borrow)
-        *ret = arena_dup(j->arena, *ret);
     return 0;
 }
 
@@ -397,13 +395,24 @@ static int fail_duplicate(struct parser *j, const struct value *items, size_t n,
     return 0;
 }
 
+/* Small maps are sorted while they are filled. */
+#define INSERTION_MAX 24
+
+static void insert_entry(struct value_map *m, struct str key, struct value v)
+{
+    uint32_t i = m->n++;
+
+    for (; i > 0 && m->n <= INSERTION_MAX && str_cmp(key, m->e[i - 1].key) < 0; i--)
+        m->e[i] = m->e[i - 1];
+    m->e[i] = (struct value_entry){ key, v };
+}
+
 static NODISCARD int make_map(struct parser *j, const struct value *items, size_t n, struct value *ret)
 {
     struct value map = value_new_map_sized(j->arena, n / 2);
 
     for (size_t i = 0; i < n; i += 2)
-        map.map->e[i / 2] = (struct value_entry){ { items[i].s, items[i].n }, items[i + 1] };
-    map.map->n = (uint32_t)(n / 2);
+        insert_entry(map.map, (struct str){ items[i].s, items[i].n }, items[i + 1]);
     value_sort(map);
     *ret = map;
     return j->o.refuse_duplicates && map.map->n < n / 2 ? fail_duplicate(j, items, n, map) : 0;

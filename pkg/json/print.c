@@ -69,11 +69,42 @@ static void add_escape(struct buf *out, char c)
     }
 }
 
+/* buf_addc() without a call where there is room. */
+static inline void put(struct buf *out, char c)
+{
+    if (out->n + 1 < out->cap && out->n < out->max && !out->failed) {
+        out->p[out->n++] = c;
+        out->p[out->n] = '\0';
+    } else {
+        buf_addc(out, c);
+    }
+}
+
+/* A string with nothing to escape in one piece. */
+static bool put_plain(struct str s, bool html, struct buf *out)
+{
+    char *to;
+
+    if (s.n > 0 && find_unsafe(s.p, s.p + s.n, html) != s.p + s.n)
+        return false;
+    to = buf_reserve(out, s.n + 2);
+    if (!to)
+        return true; /* it does not fit: the buffer knows */
+    to[0] = '"';
+    if (s.n > 0)
+        memcpy(to + 1, s.p, s.n);
+    to[s.n + 1] = '"';
+    buf_commit(out, s.n + 2);
+    return true;
+}
+
 void json_print_string(struct str s, unsigned flags, struct buf *out)
 {
     const char *p = s.p, *end = s.p + s.n, *q;
 
-    buf_addc(out, '"');
+    if (put_plain(s, flags & JSON_ESCAPE_HTML, out))
+        return;
+    put(out, '"');
     while (p < end) {
         uint32_t rune;
         size_t width;
@@ -96,7 +127,7 @@ void json_print_string(struct str s, unsigned flags, struct buf *out)
             buf_add(out, p, width);
         p += width;
     }
-    buf_addc(out, '"');
+    put(out, '"');
 }
 
 /* ---- numbers ---- */
@@ -147,7 +178,7 @@ static void newline(struct printer *p)
 {
     if (!(p->flags & JSON_INDENT))
         return;
-    buf_addc(p->out, '\n');
+    put(p->out, '\n');
     buf_add_repeat(p->out, ' ', 2 * p->depth);
 }
 
@@ -168,7 +199,7 @@ static NODISCARD int open_level(struct printer *p, struct value v)
                        map ? "map[string]interface {}" : "[]interface {}");
     ARRAY_GROW(p->levels, p->cap, p->depth + 1);
     p->levels[p->depth++] = (struct level){ v, 0 };
-    buf_addc(p->out, map ? '{' : '[');
+    put(p->out, map ? '{' : '[');
     return 0;
 }
 
@@ -190,9 +221,9 @@ static void print_bytes(struct printer *p, struct value v)
         buf_adds(p->out, "null");
         return;
     }
-    buf_addc(p->out, '"');
+    put(p->out, '"');
     base64_encode(BASE64_STD, value_str(v), p->out);
-    buf_addc(p->out, '"');
+    put(p->out, '"');
 }
 
 /* A scalar is printed; a container is opened, its items follow. */
@@ -238,20 +269,20 @@ static NODISCARD int print_next(struct printer *p)
     if (i == value_len(l->of)) {
         p->depth--;
         newline(p);
-        buf_addc(p->out, l->of.kind == VALUE_MAP ? '}' : ']');
+        put(p->out, l->of.kind == VALUE_MAP ? '}' : ']');
         return 0;
     }
     if (i > 0)
-        buf_addc(p->out, ',');
+        put(p->out, ',');
     l->next++;
     newline(p);
     if (l->of.kind == VALUE_LIST)
         return print_value(p, l->of.list[i]);
     e = value_entry_at(l->of, i);
     json_print_string(e->key, p->flags, p->out);
-    buf_addc(p->out, ':');
+    put(p->out, ':');
     if (p->flags & JSON_INDENT)
-        buf_addc(p->out, ' ');
+        put(p->out, ' ');
     return print_value(p, e->v);
 }
 

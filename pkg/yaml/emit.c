@@ -126,7 +126,14 @@ void yml_analyze(struct str s, bool v3, struct yml_analysis *ret)
 
 static void put(struct yml_emitter *e, char c)
 {
-    buf_addc(e->out, c);
+    struct buf *out = e->out;
+
+    if (out->n + 1 < out->cap && out->n < out->max && !out->failed) { /* buf_addc() without a call */
+        out->p[out->n++] = c;
+        out->p[out->n] = '\0';
+    } else {
+        buf_addc(out, c);
+    }
     e->column++;
 }
 
@@ -180,8 +187,8 @@ void yml_emit_indicator(struct yml_emitter *e, const char *text, bool need_white
 
     if (need_whitespace && !e->whitespace)
         put(e, ' ');
-    buf_add(e->out, text, n);
-    e->column += n;
+    for (size_t i = 0; i < n; i++)
+        put(e, text[i]);
     e->whitespace = is_whitespace;
     e->indention = e->indention && is_indention;
 }
