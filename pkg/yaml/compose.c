@@ -36,7 +36,7 @@ static struct yml_anchor *define_anchor(struct composer *c, struct str name, con
     if (!name.p)
         return NULL;
     a = ARENA_NEW(c->nodes_arena, struct yml_anchor);
-    *a = (struct yml_anchor){ arena_dup(c->nodes_arena, name), *n, false };
+    *a = (struct yml_anchor){ .name = arena_dup(c->nodes_arena, name), .node = *n };
     map_put(&c->anchors, name, a);
     return a;
 }

@@ -151,7 +151,7 @@ static NODISCARD int count_node(struct decoder *d)
 
 static NODISCARD int check_alias(struct decoder *d, const struct yml_node *n)
 {
-    if (n->anchor->complete)
+    if (n->anchor->complete && !n->anchor->decoding)
         return 0;
     return err_set(d->err, ERRC_PARSE, WRAP "yaml: anchor '" STR_FMT "' value contains itself",
                    STR_ARG(n->anchor->name));
@@ -163,9 +163,11 @@ static NODISCARD int decode_alias(struct decoder *d, const struct yml_node *n, s
 
     if (r < 0)
         return r;
+    n->anchor->decoding = true;
     d->alias_depth++;
     r = decode(d, &n->anchor->node, ret);
     d->alias_depth--;
+    n->anchor->decoding = false;
     return r;
 }
 

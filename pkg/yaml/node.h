@@ -15,7 +15,7 @@ struct yml_node {
         struct value scalar; /* resolved */
         const struct yml_tagged *tagged;
         const struct yml_node *items;
-        const struct yml_anchor *anchor;
+        struct yml_anchor *anchor;
     };
 };
 
@@ -27,6 +27,7 @@ struct yml_anchor {
     struct str name;
     struct yml_node node; /* its items are known when complete */
     bool complete;
+    bool decoding; /* an alias of it is being decoded: meeting another one means that it contains itself */
 };
 
 /* Reads one node whose first event is *first. Nodes live in `nodes`, text in `texts`. */
