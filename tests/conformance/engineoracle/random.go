@@ -73,7 +73,7 @@ func (r *random) stringLiteral() string {
 }
 
 func (r *random) number() string {
-	return r.pick("0", "1", "2", "3", "-1", "10", "5", "1.5", "-2.5", "0.0", "1e3", "0x1F", "'a'", "1000000", "1e6", "100", "0b11", "1_0", ".5", "70000")
+	return r.pick("0", "1", "2", "3", "-1", "10", "5", "1.5", "-2.5", "0.0", "1e3", "0x1F", "'a'", "1e4", "100", "0b11", "1_0", ".5", "12345")
 }
 
 func (r *random) field() string {
@@ -345,7 +345,7 @@ func (r *random) damage(s string) string {
 	return strings.ToValidUTF8(s[:at], "") + r.pick("{", "}", "(", ")", "|", " ", "\"", "-", ".", "$", "{{", "}}", "=", ",") + strings.ToValidUTF8(s[at:], "")
 }
 
-const randomValues = `{"s":"str","n":3,"f":1.5,"big":1000000,"t":true,"fa":false,"nil":null,"e":"","l":["a","b","c"],"ln":[1,2,3],
+const randomValues = `{"s":"str","n":3,"f":1.5,"big":0.0000012,"t":true,"fa":false,"nil":null,"e":"","l":["a","b","c"],"ln":[1,2,3],
 "le":[],"m":{"x":"X","y":{"z":"Z"},"nul":null,"a b":1},"me":{},"mixed":[1,"two",null,true,{"k":"v"},[1,2]],
 "uni":"héllo 世界","maps":[{"name":"a","v":1},{"name":"b","v":2}]}`
 
