@@ -42,7 +42,8 @@ static bool is_empty(const struct node *n)
 static void add_tree(struct parser *p, struct str name, const struct node *root)
 {
     struct file *f = p->file;
-    const struct tree *old = map_get(&f->trees, name);
+    bool is_main = str_eq(name, f->source->name);
+    const struct tree *old = is_main ? f->main : map_get(&f->trees, name);
     struct tree *t;
 
     if (old && !old->empty) {
@@ -52,13 +53,15 @@ static void add_tree(struct parser *p, struct str name, const struct node *root)
     }
     t = ARENA_NEW(f->arena, struct tree);
     *t = (struct tree){ name, f->source, root, is_empty(root) };
-    map_put(&f->trees, name, t);
+    if (is_main)
+        f->main = t;
+    else
+        map_put(&f->trees, name, t);
 }
 
 static void parser_init(struct parser *p, struct file *f)
 {
     *p = (struct parser){ .file = f };
-    parse_declare(p, parse_var_id(p, STR("$")));
 }
 
 static void parser_done(struct parser *p)
@@ -314,18 +317,22 @@ static void parse_file(struct file *f)
 
 /* An empty definition does not replace one that is there already. The text of a tpl call always takes its name: Helm
  * parses it into a clone whose root template has no tree. */
+static void merge_one(struct tpl_set *s, const struct tree *t)
+{
+    if (s->below && str_eq(t->name, TPL_ROOT_NAME))
+        s->root = t;
+    else if (!t->empty || !tpl_set_find(s, t->name))
+        map_put(&s->trees, t->name, (void *)(uintptr_t)t);
+}
+
 static void merge(struct tpl_set *s, struct file *f)
 {
-    struct str name;
-    void *value;
+    void *t;
 
-    for (size_t i = 0; map_next(&f->trees, &i, &name, &value);) {
-        struct tree *t = value;
-
-        if (t->empty && !(s->below && str_eq(name, TPL_ROOT_NAME)) && tpl_set_find(s, name))
-            continue;
-        map_put(&s->trees, name, t);
-    }
+    if (f->main)
+        merge_one(s, f->main);
+    for (size_t i = 0; map_next(&f->trees, &i, NULL, &t);)
+        merge_one(s, t);
 }
 
 int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **err)

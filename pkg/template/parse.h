@@ -13,7 +13,8 @@ struct file {
     struct arena *arena;
     struct lex lex;
     const struct source *source;
-    struct map trees; /* by name: struct tree */
+    struct map trees;        /* what it defines, by name: struct tree */
+    const struct tree *main; /* what has the name of the file */
     struct str error;
     bool failed;
     /* Children of unfinished nodes. */
@@ -28,7 +29,7 @@ struct parser {
     int peeked;
     uint32_t action_line;
     int parens, ranges;
-    struct map var_ids; /* name -> number + 1 */
+    struct map var_ids; /* name -> number; "$" is 0 and always in scope */
     uint32_t *vars;     /* those in scope, innermost last */
     size_t n_vars, cap_vars;
     uint32_t *in_scope; /* by number: how often it is in vars */

@@ -177,18 +177,25 @@ void parse_set_items(struct parser *p, struct node *n, size_t base)
 
 uint32_t parse_var_id(struct parser *p, struct str name)
 {
-    uintptr_t known = (uintptr_t)map_get(&p->var_ids, name);
+    uintptr_t id;
 
-    if (known > 0)
-        return (uint32_t)known - 1;
-    ARRAY_GROW(p->in_scope, p->cap_ids, p->n_ids + 1);
-    p->in_scope[p->n_ids] = 0;
-    map_put(&p->var_ids, name, (void *)(uintptr_t)(p->n_ids + 1));
-    return (uint32_t)p->n_ids++;
+    if (str_eq(name, STR("$")))
+        return 0;
+    id = (uintptr_t)map_get(&p->var_ids, name);
+    if (id > 0)
+        return (uint32_t)id;
+    id = p->n_ids + 1;
+    ARRAY_GROW(p->in_scope, p->cap_ids, id + 1);
+    p->in_scope[id] = 0;
+    map_put(&p->var_ids, name, (void *)id);
+    p->n_ids++;
+    return (uint32_t)id;
 }
 
 void parse_declare(struct parser *p, uint32_t id)
 {
+    if (id == 0)
+        return;
     ARRAY_GROW(p->vars, p->cap_vars, p->n_vars + 1);
     p->vars[p->n_vars++] = id;
     p->in_scope[id]++;
@@ -216,5 +223,6 @@ const struct node *parse_use_variable(struct parser *p, struct tok t)
 {
     struct node *n = parse_variable_new(p, t);
 
-    return p->in_scope[n->var] > 0 ? n : parse_fail_quoted(p, "undefined variable ", t.text, "");
+    return n->var == 0 || p->in_scope[n->var] > 0 ? n
+                                                  : parse_fail_quoted(p, "undefined variable ", t.text, "");
 }

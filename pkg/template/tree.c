@@ -26,8 +26,12 @@ void tpl_set_free(struct tpl_set *s)
 
 const struct tree *tpl_set_find(const struct tpl_set *s, struct str name)
 {
+    bool is_root = str_eq(name, TPL_ROOT_NAME);
+
     for (; s; s = s->below) {
-        const struct tree *t = map_get(&s->trees, name);
+        const struct tree *t = is_root && s->root     ? s->root
+                               : map_n(&s->trees) > 0 ? map_get(&s->trees, name)
+                                                      : NULL;
 
         if (t)
             return t;

@@ -101,7 +101,8 @@ struct tpl_set {
     const struct tpl_set *below; /* NULL: the bottom */
     struct arena *arena;
     struct map trees;
-    struct map texts; /* overlays of tpl texts on top of this one, by text: struct tpl_set */
+    const struct tree *root; /* of an overlay: its text, named TPL_ROOT_NAME */
+    struct map texts;        /* overlays of tpl texts on top of this one, by text: struct tpl_set */
 };
 
 #define TPL_ROOT_NAME STR("gotpl") /* what Helm calls the set; a tpl text is a template of this name */

@@ -5,6 +5,7 @@
 //	engineoracle             JSON lines in, JSON lines out
 //	engineoracle FILE.test…  rewrites the want and error sections of test files
 //	engineoracle -compare PROGRAM SEED N   renders N random templates here and there
+//	engineoracle -bench PROGRAM            measures both, one after the other
 package main
 
 import (
@@ -239,6 +240,10 @@ func main() {
 			panic(err)
 		}
 		os.Exit(compare(os.Args[2], seed, n))
+	}
+	if os.Args[1] == "-bench" && len(os.Args) == 3 {
+		bench(os.Args[2])
+		return
 	}
 	for _, path := range os.Args[1:] {
 		if err := update(path); err != nil {
