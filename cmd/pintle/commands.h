@@ -4,6 +4,7 @@
 #include "pintle/cli.h"
 
 #define COMMANDS(X) \
+    X(apiserver)    \
     X(apply)        \
     X(completion)   \
     X(controller)   \

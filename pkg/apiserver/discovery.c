@@ -396,7 +396,7 @@ static int serve_root(struct api_request *rq, bool core)
     }
 }
 
-static int serve_group(struct api_request *rq, struct str rest)
+static int serve_group(struct api_request *rq, struct str rest, bool *ret_mine)
 {
     struct groups g;
     struct group *one;
@@ -404,14 +404,18 @@ static int serve_group(struct api_request *rq, struct str rest)
 
     str_split(&rest, '/', &name);
     if (rest.n > 0) {
-        if (!api_catalog_has_version(rq->catalog, name, rest))
-            return api_fail_path(rq);
+        if (!api_catalog_has_version(rq->catalog, name, rest)) {
+            *ret_mine = false;
+            return 0;
+        }
         return api_answer_value(rq, 200, resource_list(rq, name, rest));
     }
     g = collect(rq);
     one = group_of(&g, name);
-    if (!one || name.n == 0)
-        return api_fail_path(rq);
+    if (!one || name.n == 0) {
+        *ret_mine = false;
+        return 0;
+    }
     return api_answer_value(rq, 200, legacy_group(rq, one, true));
 }
 
@@ -428,7 +432,7 @@ int api_discovery_serve(struct api_request *rq, bool *ret_mine)
         if (str_eq(path, STR("/api/v1")))
             return api_answer_value(rq, 200, resource_list(rq, STR(""), STR("v1")));
         if (str_has_prefix(path, STR("/apis/")))
-            return serve_group(rq, str_sub(path, 6, path.n));
+            return serve_group(rq, str_sub(path, 6, path.n), ret_mine);
     }
     *ret_mine = false;
     return 0;

@@ -77,8 +77,11 @@ int api_negotiate(struct api_request *rq)
         if (take_clause(rq, &c))
             return 0;
     }
-    return api_fail(rq, 406, "NotAcceptable",
-                    "only the following media types are accepted: application/json, application/yaml");
+    api_fail(rq, 406, "NotAcceptable",
+             "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+             "application/json;stream=watch");
+    value_setz(rq->failure, "details", value_new_map(rq->arena));
+    return -1;
 }
 
 /* ---- versions ------------------------------------------------------------------------------------------------ */

@@ -235,6 +235,18 @@ static bool scope_fits(const struct api_request *rq)
     return rq->ns.n > 0 || rq->name.n == 0;
 }
 
+/* Groups that nobody serves end in the plain answer of the last handler, the server's own in a Status. */
+static int no_such_resource(struct api_request *rq, struct str group)
+{
+    size_t n;
+    const struct api_resource *rows = api_catalog_all(rq->catalog, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].builtin && str_eq(rows[i].group, group))
+            return api_fail_path(rq);
+    return api_answer_text(rq, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
+}
+
 static int resource_request(struct api_request *rq, const struct target *t)
 {
     struct api_resource unknown = { .group = t->group, .version = t->version, .plural = t->resource };
@@ -250,7 +262,7 @@ static int resource_request(struct api_request *rq, const struct target *t)
         rq->res = &unknown;
         r = api_authorize(rq);
         rq->res = NULL;
-        return r < 0 ? r : api_fail_path(rq);
+        return r < 0 ? r : no_such_resource(rq, t->group);
     }
     if (api_authorize(rq) < 0)
         return -1;
@@ -286,8 +298,8 @@ int api_route(struct api_request *rq)
         if (mine)
             return r;
     }
-    if (p.n > 0 && (str_eq(p.parts[0], STR("apis")) || str_eq(p.parts[0], STR("api"))))
-        return api_fail_path(rq);
+    if (p.n > 1 && str_eq(p.parts[0], STR("apis")))
+        return no_such_resource(rq, p.parts[1]);
     return api_answer_text(rq, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
 }
 

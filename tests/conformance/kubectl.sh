@@ -59,7 +59,9 @@ k() {
     timeout 120 "$KUBECTL" "$@" >"$dir/out" 2>"$dir/err" <$in
     status=$?
     normalise <"$dir/out" | sed '$a\'
-    normalise <"$dir/err" | sed 's/^/! /'
+    # The faults that "is invalid:" lists have no order of their own.
+    normalise <"$dir/err" >"$dir/said"
+    { grep -v '^\* ' "$dir/said"; grep '^\* ' "$dir/said" | sort; } | sed 's/^/! /'
     [ $status -eq 0 ] || echo "[$status]"
     commands=$((${commands:-0} + 1))
 }
