@@ -139,13 +139,15 @@ static void check_string(struct check *c, struct value node, struct value v, str
     const int64_t n = (int64_t)utf8_count(value_str(v));
     CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
 
-    if (high >= 0 && n > high)
+    /* kube-openapi's string validator stops at its first fault */
+    if (high >= 0 && n > high) {
         api_cause_too_long(c->causes, path.p, (size_t)high);
-    if (low >= 0 && n < low) {
+    } else if (low >= 0 && n < low) {
         buf_addf(&b, "should be at least %lld chars long", (long long)low);
         add_invalid(c, path, v, buf_z(&b));
+    } else {
+        check_pattern(c, node, v, path);
     }
-    check_pattern(c, node, v, path);
     if (format.n > 0 && !schema_flag(node, SCHEMA_INT_OR_STRING) && !schema_format_ok(format, value_str(v))) {
         buf_clear(&b);
         buf_addf(&b, "must be of type " STR_FMT ": ", STR_ARG(format));
