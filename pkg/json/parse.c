@@ -346,16 +346,13 @@ static NODISCARD int read_number(struct parser *j)
 
 static NODISCARD int read_literal(struct parser *j, const char *word, struct value v)
 {
-    char where[64] = "in literal ";
-    const char *w = word;
+    for (const char *w = word; *w; w++, j->p++) {
+        CLEANUP(buf_done) struct buf where = BUF_INIT(64);
 
-    for (; *w; w++, j->p++) {
         if (j->p < j->end && *j->p == *w)
             continue;
-        strcat(where, word);
-        strcat(where, " (expecting '?')");
-        where[strlen(where) - 3] = *w;
-        return fail_inside(j, j->p, where);
+        buf_addf(&where, "in literal %s (expecting '%c')", word, *w);
+        return fail_inside(j, j->p, buf_z(&where));
     }
     return push(j, v);
 }

@@ -85,7 +85,7 @@ int json_scan_value(struct json_scan *s, struct str text, size_t *ret_end, struc
             break;
         case SEEN_END:
             p++;
-            /* fall through */
+            __attribute__((fallthrough));
         case SEEN_BEFORE_END:
             *ret_end = (size_t)(p - text.p);
             *s = (struct json_scan){ 0 };

@@ -2,7 +2,7 @@
 """JSON-Schema-Test-Suite as frames for the driver, and the count of its answers.
 
 frames.py make SUITE DRAFT > frames      SUITE/tests/DRAFT without optional/
-frames.py count SUITE DRAFT ANSWERS      prints passed and failed; exit 1 if any failed
+frames.py count SUITE DRAFT ANSWERS      prints failures and "DRAFT PASSED FAILED NEEDING-OTHER-DOCUMENTS"
 """
 import json
 import pathlib
@@ -51,8 +51,8 @@ def count(suite, draft, path):
             passed += 1
         else:
             failed += 1
-            print(f"{draft}: {name}: want {'valid' if valid else 'invalid'}, got {got.strip()[:200] or 'valid'}")
-    print(f"{draft}: {passed} passed, {failed} failed, {remote} need documents that are not loaded")
+            print(f"FAIL {draft}: {name}: want {'valid' if valid else 'invalid'}, got {got.strip()[:200] or 'valid'}")
+    print(f"{draft} {passed} {failed} {remote}")
     return failed > 0
 
 
