@@ -444,6 +444,40 @@ static struct list_meta list_meta(struct api_ref type, struct str name)
                                f->flags & API_FIELD_SMP_MERGE };
 }
 
+/* The live list as apimachinery sees it when it comes to ordering: merging deletes and appends within the same memory,
+ * so that new elements stand where deleted ones made room. */
+static int server_order(struct smp *s, struct value before, struct value change, struct str merge_key,
+                        struct value *ret)
+{
+    CLEANUP(map_done) struct map known = MAP_INIT;
+    struct value left = before;
+    struct value_list l = VALUE_LIST_INIT(s->a);
+    bool replaced = false;
+    int r;
+
+    for (size_t i = 0; i < value_len(change); i++) {
+        const struct value item = value_at(change, i);
+
+        replaced |= is_directive(item, "replace");
+        if (is_directive(item, "delete"))
+            left = without_key(s, left, merge_key, value_get(item, merge_key));
+    }
+    r = index_items(s, left, merge_key, &known);
+    for (size_t i = 0; i < value_len(left); i++)
+        value_list_add(&l, value_at(left, i));
+    for (size_t i = 0; i < value_len(change) && r >= 0 && !replaced && l.n < value_len(before); i++) {
+        struct str key;
+
+        if (value_has(value_at(change, i), STR("$patch")))
+            continue;
+        r = item_key(s, value_at(change, i), merge_key, &key);
+        if (r >= 0 && !map_put(&known, key, s))
+            value_list_add(&l, value_at(change, i));
+    }
+    *ret = value_list_done(&l);
+    return r;
+}
+
 /* "$setElementOrder/<list>": merges that list, if it is there, and orders it. */
 static int merge_ordered(struct smp *s, struct api_ref type, struct str name, struct value order,
                          struct value patch, struct value original)
@@ -451,8 +485,8 @@ static int merge_ordered(struct smp *s, struct api_ref type, struct str name, st
     const struct list_meta meta = list_meta(type, name);
     const struct value before = value_get(original, name), change = value_get(patch, name);
     const bool had = value_has(original, name), has = value_has(patch, name);
-    struct value merged = before;
-    bool maps;
+    struct value merged = before, server = before;
+    bool maps = false;
     int r = 0;
 
     if (!value_is_list(order) || (had && !value_is_list(before)) || (has && !value_is_list(change)))
@@ -468,8 +502,12 @@ static int merge_ordered(struct smp *s, struct api_ref type, struct str name, st
         merged = change;
     if (r >= 0)
         r = check_same_kind(s, before, change, &maps);
+    if (r >= 0 && value_len(before) == 0 && value_len(change) == 0)
+        return fail(s, 500, "no elements in any of the given slices");
+    if (r >= 0 && maps && had && has && meta.merges)
+        r = server_order(s, before, change, meta.merge_key, &server);
     if (r >= 0)
-        r = put_in_order(s, merged, order, before, meta.merge_key, &merged);
+        r = put_in_order(s, merged, order, server, meta.merge_key, &merged);
     if (r >= 0)
         value_set(original, name, merged);
     return r;

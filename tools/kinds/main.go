@@ -8,6 +8,7 @@
 //
 //	cd tools/kinds && go run . ../../pkg/apiserver
 //	cd tools/kinds && go run . vectors ../../tests/data/apiserver/proto.txt
+//	cd tools/kinds && go run . patches ../../tests/data/apiserver/strategic.jsonl
 package main
 
 import (
@@ -409,8 +410,12 @@ func main() {
 		(&generator{}).vectors(os.Args[2])
 		return
 	}
+	if len(os.Args) == 3 && os.Args[1] == "patches" {
+		patches(os.Args[2])
+		return
+	}
 	if len(os.Args) != 2 {
-		log.Fatal("usage: kinds <directory> | kinds vectors <file>")
+		log.Fatal("usage: kinds <directory> | kinds vectors|patches <file>")
 	}
 	g := &generator{root: moduleDir(), byKey: map[string]int{}, offsets: map[string]int{}}
 	g.scheme = runtime.NewScheme()
