@@ -31,7 +31,8 @@ static const struct {
     { RE2::ErrorPatternTooLarge, RE2_TOO_LARGE },
 };
 
-struct program *program_new(struct str pattern, size_t memory, enum re2_error *ret_error, char **ret_arg, size_t *ret_arg_n)
+struct program *program_new(struct str pattern, size_t memory, enum re2_error *ret_error, char **ret_arg,
+                            size_t *ret_arg_n)
 {
     RE2::Options options;
 
@@ -71,8 +72,8 @@ bool program_find(const struct program *re, struct str text, size_t at, struct r
 
     if (want > GROUPS_ON_STACK)
         groups = new re2::StringPiece[want];
-    bool found =
-        re->re.Match(re2::StringPiece(p, text.n), at, text.n, RE2::UNANCHORED, groups, static_cast<int>(want));
+    bool found = re->re.Match(re2::StringPiece(p, text.n), at, text.n, RE2::UNANCHORED, groups,
+                              static_cast<int>(want));
     for (size_t i = 0; found && i < n; i++) {
         bool took_part = i < want && groups[i].data();
 

@@ -84,7 +84,8 @@ static int fail_source(const struct regex_source *s, struct str pattern, struct 
     CLEANUP(free_ptr) char *arg = NULL;
     size_t arg_n = 0;
     enum re2_error code;
-    struct program *before = program_new(str_sub(buf_str(&s->out), 0, s->out_before), MEMORY_USUAL, &code, &arg, &arg_n);
+    struct program *before =
+        program_new(str_sub(buf_str(&s->out), 0, s->out_before), MEMORY_USUAL, &code, &arg, &arg_n);
 
     if (before)
         program_free(before);
@@ -276,10 +277,12 @@ static size_t bad_before(const struct regex_text *t, size_t at, bool fixed)
 }
 
 /* libre2 works on bytes: \B also matches inside of a rune, where Go never looks. */
-static bool find_at_rune(const struct regex *re, struct str text, size_t at, struct regex_span *spans, size_t n)
+static bool find_at_rune(const struct regex *re, struct str text, size_t at, struct regex_span *spans,
+                         size_t n)
 {
     while (program_find(re->program, text, at, spans, n)) {
-        if (!re->may_split_runes || (size_t)spans[0].from >= text.n || ((unsigned char)text.p[spans[0].from] & 0xC0) != 0x80)
+        if (!re->may_split_runes || (size_t)spans[0].from >= text.n ||
+            ((unsigned char)text.p[spans[0].from] & 0xC0) != 0x80)
             return true;
         at = (size_t)spans[0].from + 1;
     }

@@ -97,7 +97,8 @@ static void scan_class_name(struct scan *sc, bool in_brackets)
     } else {
         uint32_t rune;
 
-        to = name_to = name_at + (name_at < sc->in.n ? utf8_decode(str_sub(sc->in, name_at, sc->in.n), &rune) : 0);
+        to = name_to =
+            name_at + (name_at < sc->in.n ? utf8_decode(str_sub(sc->in, name_at, sc->in.n), &rune) : 0);
     }
     if (name_at < name_to && sc->in.p[name_at] == '^') {
         negated = !negated;
@@ -137,7 +138,8 @@ static void scan_brackets(struct scan *sc)
         copy(sc, 1);
     while (sc->at < sc->in.n && peek(sc, 0) != ']') {
         struct str rest = str_sub(sc->in, sc->at, sc->in.n);
-        size_t end = str_has_prefix(rest, STR("[:")) ? str_find(str_sub(rest, 2, rest.n), STR(":]")) : STR_NPOS;
+        size_t end =
+            str_has_prefix(rest, STR("[:")) ? str_find(str_sub(rest, 2, rest.n), STR(":]")) : STR_NPOS;
 
         if (end != STR_NPOS)
             copy(sc, end + 4);

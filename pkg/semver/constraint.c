@@ -16,7 +16,7 @@ struct comparison {
 };
 
 struct semver_constraint {
-    char *text;   /* after the ranges were rewritten */
+    char *text; /* after the ranges were rewritten */
     struct comparison *items;
     size_t n, cap;
 };
@@ -268,9 +268,9 @@ static bool caret(const struct semver *v, const struct comparison *c, struct buf
 
 /* In the order of upstream's pattern; with a version behind it only one of them fits a place. */
 static const struct operator_row operators[] = {
-    { "=", equal },          { "!=", not_equal },  { ">", greater },     { "<", less },   { ">=", greater_equal },
-    { "=>", greater_equal }, { "<=", less_equal }, { "=<", less_equal }, { "~", tilde },  { "~>", tilde },
-    { "^", caret },          { "", equal },
+    { "=", equal },          { "!=", not_equal },     { ">", greater },     { "<", less },
+    { ">=", greater_equal }, { "=>", greater_equal }, { "<=", less_equal }, { "=<", less_equal },
+    { "~", tilde },          { "~>", tilde },         { "^", caret },       { "", equal },
 };
 
 /* ---- parsing ---- */
@@ -458,7 +458,8 @@ bool semver_constraint_validate(const struct semver_constraint *c, const struct 
             told_pre = true;
             buf_addc(why, '"');
             semver_format(v, why);
-            buf_adds(why, "\" is a prerelease version and the constraint is only looking for release versions\n");
+            buf_adds(why,
+                     "\" is a prerelease version and the constraint is only looking for release versions\n");
             continue;
         }
         if (!item->op->fn(v, item, why))

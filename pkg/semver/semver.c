@@ -82,8 +82,8 @@ static int parse_segment(struct str digits, const char *before, uint64_t *ret, s
 
     if (r == NUMBER_OK)
         return 0;
-    return err_set(err, ERRC_PARSE, "%sstrconv.ParseUint: parsing \"" STR_FMT "\": %s", before, STR_ARG(digits),
-                   r == NUMBER_RANGE ? "value out of range" : "invalid syntax");
+    return err_set(err, ERRC_PARSE, "%sstrconv.ParseUint: parsing \"" STR_FMT "\": %s", before,
+                   STR_ARG(digits), r == NUMBER_RANGE ? "value out of range" : "invalid syntax");
 }
 
 /* Cuts v?N(.N)?(.N)?(-pre)?(+meta)? into pieces; false when the text is anything else. */

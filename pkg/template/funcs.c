@@ -218,7 +218,7 @@ int fn_wrong_kind(struct value v, const char *what, struct err **err)
 /* ---- reflect.DeepEqual ---- */
 
 #define EQUAL_DEPTH_MAX 10000 /* deeper trees, and those that contain themselves, count as equal below */
-#define EQUAL_PAIRS_PER_STEP 8
+#define EQUAL_PAIRS_PAID 64   /* at once */
 
 struct comparison {
     struct tpl_call *c;
@@ -295,8 +295,8 @@ static bool deep_equal(struct comparison *cmp, struct value a, struct value b)
 {
     bool equal;
 
-    if (cmp->r == 0 && ++cmp->pairs % EQUAL_PAIRS_PER_STEP == 0)
-        cmp->r = tpl_spend(cmp->c->x, 1, cmp->err);
+    if (cmp->r == 0 && ++cmp->pairs % EQUAL_PAIRS_PAID == 0)
+        cmp->r = tpl_spend(cmp->c->x, EQUAL_PAIRS_PAID, cmp->err);
     if (cmp->r < 0 || !equal_types(a, b))
         return false;
     if (cmp->depth >= EQUAL_DEPTH_MAX)

@@ -51,7 +51,8 @@ static inline struct value fn_go_int(int64_t i) /* Go's int, where value_from_in
 
 static inline struct value fn_string_list(const struct value *items, size_t n) /* []string */
 {
-    return (struct value){ .kind = VALUE_LIST, .type = VALUE_TYPE_STRING_LIST, .n = (uint32_t)n, .list = items };
+    return (
+        struct value){ .kind = VALUE_LIST, .type = VALUE_TYPE_STRING_LIST, .n = (uint32_t)n, .list = items };
 }
 
 static inline struct value fn_nil_list(enum value_type type) /* a nil slice */

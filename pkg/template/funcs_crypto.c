@@ -92,9 +92,9 @@ static int bcrypt_text(struct tpl_call *c, struct str password, struct str *ret,
     tpl_random(c->x, random, sizeof(random));
     data = xcalloc(1, sizeof(*data));
     z = str_dup(password);
-    hash = crypt_gensalt_rn("$2a$", BCRYPT_COST, random, sizeof(random), salt, sizeof(salt)) ?
-               crypt_r(z, salt, data) :
-               NULL;
+    hash = crypt_gensalt_rn("$2a$", BCRYPT_COST, random, sizeof(random), salt, sizeof(salt))
+               ? crypt_r(z, salt, data)
+               : NULL;
     if (!hash || hash[0] == '*')
         return err_set(err, ERRC_INTERNAL, BCRYPT_FAILED "crypt");
     *ret = arena_dup(c->arena, str_from(hash));
@@ -134,10 +134,11 @@ static const struct {
     const char *patterns[22];
 } passwords[] = {
     { "maximum", { "anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno" } },
-    { "long", { "CvcvnoCvcvCvcv", "CvcvCvcvnoCvcv", "CvcvCvcvCvcvno", "CvccnoCvcvCvcv", "CvccCvcvnoCvcv", "CvccCvcvCvcvno",
-                "CvcvnoCvccCvcv", "CvcvCvccnoCvcv", "CvcvCvccCvcvno", "CvcvnoCvcvCvcc", "CvcvCvcvnoCvcc", "CvcvCvcvCvccno",
-                "CvccnoCvccCvcv", "CvccCvccnoCvcv", "CvccCvccCvcvno", "CvcvnoCvccCvcc", "CvcvCvccnoCvcc", "CvcvCvccCvccno",
-                "CvccnoCvcvCvcc", "CvccCvcvnoCvcc", "CvccCvcvCvccno" } },
+    { "long", { "CvcvnoCvcvCvcv", "CvcvCvcvnoCvcv", "CvcvCvcvCvcvno", "CvccnoCvcvCvcv", "CvccCvcvnoCvcv",
+                "CvccCvcvCvcvno", "CvcvnoCvccCvcv", "CvcvCvccnoCvcv", "CvcvCvccCvcvno", "CvcvnoCvcvCvcc",
+                "CvcvCvcvnoCvcc", "CvcvCvcvCvccno", "CvccnoCvccCvcv", "CvccCvccnoCvcv", "CvccCvccCvcvno",
+                "CvcvnoCvccCvcc", "CvcvCvccnoCvcc", "CvcvCvccCvccno", "CvccnoCvcvCvcc", "CvccCvcvnoCvcc",
+                "CvccCvcvCvccno" } },
     { "medium", { "CvcnoCvc", "CvcCvcno" } },
     { "short", { "Cvcn" } },
     { "basic", { "aaanaaan", "aannaaan", "aaannaaa" } },
@@ -193,8 +194,8 @@ static int password_seed(struct tpl_call *c, unsigned char seed[32], struct err 
     buf_adds(&salt, MASTER_SEED);
     add_uint32(&salt, (uint32_t)user.n);
     buf_addstr(&salt, user);
-    if (EVP_PBE_scrypt(password.n > 0 ? password.p : "", password.n, (const unsigned char *)salt.p, salt.n, SCRYPT_N,
-                       SCRYPT_R, SCRYPT_P, SCRYPT_MEMORY, key, sizeof(key)) != 1)
+    if (EVP_PBE_scrypt(password.n > 0 ? password.p : "", password.n, (const unsigned char *)salt.p, salt.n,
+                       SCRYPT_N, SCRYPT_R, SCRYPT_P, SCRYPT_MEMORY, key, sizeof(key)) != 1)
         return err_set(err, ERRC_INTERNAL, "failed to derive password");
     buf_truncate(&salt, strlen(MASTER_SEED));
     add_uint32(&salt, (uint32_t)site.n);
@@ -219,7 +220,8 @@ static int fn_derive_password(FN_ARGS)
         if (str_eq(kind, str_from(passwords[i].kind)))
             patterns = passwords[i].patterns;
     if (!patterns)
-        return fn_ret_str(ret, arena_printf(c->arena, "cannot find password template " STR_FMT, STR_ARG(kind)));
+        return fn_ret_str(ret,
+                          arena_printf(c->arena, "cannot find password template " STR_FMT, STR_ARG(kind)));
     while (patterns[n])
         n++;
     r = password_seed(c, seed, err);
@@ -251,7 +253,8 @@ static bool aes_cbc(bool encrypt, struct str password, const char *iv, const cha
     bool ok;
 
     memcpy(key, password.n > 0 ? password.p : "", MIN(password.n, sizeof(key)));
-    ok = ctx && EVP_CipherInit_ex(ctx, EVP_aes_256_cbc(), NULL, key, (const unsigned char *)iv, encrypt) == 1 &&
+    ok = ctx &&
+         EVP_CipherInit_ex(ctx, EVP_aes_256_cbc(), NULL, key, (const unsigned char *)iv, encrypt) == 1 &&
          EVP_CIPHER_CTX_set_padding(ctx, 0) == 1 &&
          EVP_CipherUpdate(ctx, (unsigned char *)to, &done, (const unsigned char *)from, (int)n) == 1 &&
          EVP_CipherFinal_ex(ctx, (unsigned char *)to + done, &last) == 1;
@@ -287,7 +290,8 @@ static int fn_encrypt_aes(FN_ARGS)
 static int check_cipher(size_t n, size_t room, struct err **err)
 {
     if (room < AES_BLOCK)
-        return err_set(err, ERRC_TEMPLATE, "runtime error: slice bounds out of range [:16] with capacity %zu", room);
+        return err_set(err, ERRC_TEMPLATE, "runtime error: slice bounds out of range [:16] with capacity %zu",
+                       room);
     if (n < AES_BLOCK)
         return err_set(err, ERRC_TEMPLATE, "runtime error: slice bounds out of range [16:%zu]", n);
     if (n % AES_BLOCK != 0)
@@ -362,7 +366,8 @@ struct pair {
     struct str cert, key;
 };
 
-static bool pair_field(const struct tpl_object *o, struct arena *a FN_UNUSED, struct str name, struct value *ret)
+static bool pair_field(const struct tpl_object *o, struct arena *a FN_UNUSED, struct str name,
+                       struct value *ret)
 {
     const struct pair *p = (const struct pair *)o;
 
@@ -465,7 +470,8 @@ struct cert_args {
 };
 
 /* The key of the new certificate: the last argument, or a new one. */
-static int subject_key(struct tpl_call *c, const struct cert_args *a, struct gocert_key **ret, struct err **err)
+static int subject_key(struct tpl_call *c, const struct cert_args *a, struct gocert_key **ret,
+                       struct err **err)
 {
     int r;
 
@@ -477,7 +483,8 @@ static int subject_key(struct tpl_call *c, const struct cert_args *a, struct goc
     return r < 0 ? err_wrap(err, r, "parsing private key") : r;
 }
 
-static int read_issuer(const struct pair *ca, struct gocert **ret_cert, struct gocert_key **ret_key, struct err **err)
+static int read_issuer(const struct pair *ca, struct gocert **ret_cert, struct gocert_key **ret_key,
+                       struct err **err)
 {
     int r = gocert_parse(ca->cert, "decodedSignerCert.Bytes", ret_cert, err);
 
@@ -544,7 +551,8 @@ static int fn_gen_signed(FN_ARGS)
 
 static int fn_gen_signed_with_key(FN_ARGS)
 {
-    return make_certificate(c, ret, err, &(struct cert_args){ .names = true, .signed_by_ca = true, .with_key = true });
+    return make_certificate(c, ret, err,
+                            &(struct cert_args){ .names = true, .signed_by_ca = true, .with_key = true });
 }
 
 static int fn_build_custom_cert(FN_ARGS)

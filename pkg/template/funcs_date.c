@@ -56,7 +56,8 @@ static struct gotime date_arg(const struct tpl_call *c, struct value v, bool int
 {
     if (is_time(v))
         return time_of(v);
-    if (is_go_int(v, VALUE_TYPE_PLAIN) || is_go_int(v, VALUE_TYPE_INT) || (int32 && is_go_int(v, VALUE_TYPE_INT32)))
+    if (is_go_int(v, VALUE_TYPE_PLAIN) || is_go_int(v, VALUE_TYPE_INT) ||
+        (int32 && is_go_int(v, VALUE_TYPE_INT32)))
         return from_unix(v.i);
     return now(c);
 }
@@ -189,7 +190,8 @@ static int64_t round_duration(int64_t ns, int64_t unit)
 
 static int fn_ago(FN_ARGS)
 {
-    return ret_duration_text(c, ret, err, round_duration(between(now(c), date_arg(c, c->args[0], false)), SECOND));
+    return ret_duration_text(c, ret, err,
+                             round_duration(between(now(c), date_arg(c, c->args[0], false)), SECOND));
 }
 
 static int fn_duration(FN_ARGS)
@@ -210,8 +212,9 @@ static int fn_duration_round(FN_ARGS)
         const char *name;
         uint64_t ns;
     } units[] = {
-        { "y", (uint64_t)SECOND * 86400 * 365 }, { "mo", (uint64_t)SECOND * 86400 * 30 }, { "d", (uint64_t)SECOND * 86400 },
-        { "h", (uint64_t)SECOND * 3600 },        { "m", (uint64_t)SECOND * 60 },          { "s", (uint64_t)SECOND },
+        { "y", (uint64_t)SECOND * 86400 * 365 }, { "mo", (uint64_t)SECOND * 86400 * 30 },
+        { "d", (uint64_t)SECOND * 86400 },       { "h", (uint64_t)SECOND * 3600 },
+        { "m", (uint64_t)SECOND * 60 },          { "s", (uint64_t)SECOND },
     };
     struct value v = c->args[0];
     int64_t ns = 0;
@@ -226,7 +229,8 @@ static int fn_duration_round(FN_ARGS)
     u = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     for (size_t i = 0; i < ARRAY_SIZE(units); i++)
         if (u > units[i].ns)
-            return fn_ret_str(ret, arena_printf(c->arena, "%llu%s", (unsigned long long)(u / units[i].ns), units[i].name));
+            return fn_ret_str(
+                ret, arena_printf(c->arena, "%llu%s", (unsigned long long)(u / units[i].ns), units[i].name));
     return fn_ret_str(ret, STR("0s"));
 }
 
@@ -291,7 +295,8 @@ static int duration_truncate(FN_ARGS)
 {
     int64_t unit = fn_int(c, 0);
 
-    return ret_typed(ret, unit <= 0 ? c->receiver.i : c->receiver.i - c->receiver.i % unit, TPL_TYPE_DURATION);
+    return ret_typed(ret, unit <= 0 ? c->receiver.i : c->receiver.i - c->receiver.i % unit,
+                     TPL_TYPE_DURATION);
 }
 
 static int named_string(FN_ARGS)
@@ -512,7 +517,8 @@ static const struct tpl_method time_methods[] = {
     { NULL, NULL, 0, NULL },
 };
 
-static void time_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus FN_UNUSED, struct buf *out)
+static void time_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus FN_UNUSED,
+                       struct buf *out)
 {
     gotime_format(((const struct time_object *)o)->t, STR("2006-01-02 15:04:05.999999999 -0700 MST"), out);
 }

@@ -5,12 +5,21 @@
 
 #define NIL_MAP "assignment to entry in nil map"
 
-static int put(struct value map, struct str key, struct value v, struct err **err)
+/* A new key in front of others moves them. */
+#define MOVED_PER_STEP 4
+
+static int put(struct tpl_call *c, struct value map, struct str key, struct value v, struct err **err)
 {
+    size_t n = map.map->n;
+    int r = 0;
+
     if (!map.map->arena)
         return err_set(err, ERRC_TEMPLATE, NIL_MAP);
-    value_set(map, key, v);
-    return 0;
+    if (n >= MOVED_PER_STEP && str_cmp(key, value_entry_at(map, n - 1)->key) < 0 && !value_has(map, key))
+        r = tpl_spend(c->x, n / MOVED_PER_STEP, err);
+    if (r == 0)
+        value_set(map, key, v);
+    return r;
 }
 
 /* What a parameter of type map[string]interface {} is when it is returned. */
@@ -68,7 +77,7 @@ static int fn_get(FN_ARGS)
 
 static int fn_set(FN_ARGS)
 {
-    int r = put(c->args[0], fn_str(c, 1), c->args[2], err);
+    int r = put(c, c->args[0], fn_str(c, 1), c->args[2], err);
 
     if (r == 0)
         *ret = plain_map(c->args[0]);
@@ -189,7 +198,8 @@ static int wrong_type(struct value v, const char *want, struct err **err)
         buf_adds(&type, "nil");
     else
         tpl_print_type(v, &type);
-    return err_set(err, ERRC_TEMPLATE, "interface conversion: interface {} is %s, not %s", buf_z(&type), want);
+    return err_set(err, ERRC_TEMPLATE, "interface conversion: interface {} is %s, not %s", buf_z(&type),
+                   want);
 }
 
 static bool is_plain_map(struct value v)
@@ -257,7 +267,7 @@ static int merge_member(struct merge *m, struct value to, struct str key, struct
     }
     if (e && !fn_empty(ours) && !m->overwrite)
         return 0;
-    return put(to, key, theirs, m->err);
+    return put(m->c, to, key, theirs, m->err);
 }
 
 /* Maps may hold themselves, and `to` may be part of `from`: nothing about `from` is kept across a member. */
@@ -280,7 +290,7 @@ static int merge_maps(struct merge *m, struct value to, struct value from)
         if (r == 0 && !fn_is_nil(theirs))
             r = merge_member(m, to, e->key, theirs);
         else if (r == 0 && m->overwrite)
-            r = put(to, e->key, VALUE_NONE, m->err);
+            r = put(m->c, to, e->key, VALUE_NONE, m->err);
     }
     m->depth--;
     return r;

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/encode.h"
-#include "json/json.h"
 #include "template/funcs.h"
 #include "toml/toml.h"
 #include "yaml/yaml.h"
+#include "json/json.h"
 
 /* ---- base64, base32 ---- */
 
@@ -196,14 +196,14 @@ typedef int (*parse_fn)(struct tpl_call *c, struct value *ret, struct err **err)
 static int check_kind(struct value v, enum value_kind want, const char *before, struct err **err)
 {
     static const char *const names[] = {
-        [VALUE_BOOL] = "bool",     [VALUE_INT] = "number",  [VALUE_UINT] = "number", [VALUE_FLOAT] = "number",
+        [VALUE_BOOL] = "bool",     [VALUE_INT] = "number", [VALUE_UINT] = "number", [VALUE_FLOAT] = "number",
         [VALUE_STRING] = "string", [VALUE_LIST] = "array", [VALUE_MAP] = "object",
     };
 
     if (v.kind == want || v.kind == VALUE_NULL)
         return 0;
-    return err_set(err, ERRC_PARSE, "%sjson: cannot unmarshal %s into Go value of type %s", before, names[v.kind],
-                   want == VALUE_MAP ? "map[string]interface {}" : "[]interface {}");
+    return err_set(err, ERRC_PARSE, "%sjson: cannot unmarshal %s into Go value of type %s", before,
+                   names[v.kind], want == VALUE_MAP ? "map[string]interface {}" : "[]interface {}");
 }
 
 static struct value nothing(struct tpl_call *c, enum value_kind kind, bool nil)

@@ -8,8 +8,8 @@
 #define NEGATIVE_LEN "runtime error: makeslice: len out of range"
 
 /* Copies items from to to of a slice into a new []interface {} with room for `room` more behind them. */
-static int copy_items(struct tpl_call *c, struct value slice, size_t from, size_t to, size_t room, struct value **ret,
-                      struct err **err)
+static int copy_items(struct tpl_call *c, struct value slice, size_t from, size_t to, size_t room,
+                      struct value **ret, struct err **err)
 {
     struct value *items = NULL;
     int r = fn_values(c, to - from + room, &items, err);
@@ -21,7 +21,8 @@ static int copy_items(struct tpl_call *c, struct value slice, size_t from, size_
     return r;
 }
 
-static int part(struct tpl_call *c, struct value slice, size_t from, size_t to, struct value *ret, struct err **err)
+static int part(struct tpl_call *c, struct value slice, size_t from, size_t to, struct value *ret,
+                struct err **err)
 {
     struct value *items;
     int r = copy_items(c, slice, from, to, 0, &items, err);
@@ -202,16 +203,16 @@ static int fn_reverse(FN_ARGS)
 
 /* ---- sets ---- */
 
-static int in_list(struct tpl_call *c, struct value v, const struct value *list, size_t n, bool *ret, struct err **err)
+static int in_list(struct tpl_call *c, struct value v, const struct value *list, size_t n, bool *ret,
+                   struct err **err)
 {
-    *ret = false;
-    for (size_t i = 0; i < n && !*ret; i++) {
-        int r = fn_deep_equal(c, v, list[i], ret, err);
+    size_t i = 0;
+    int r = 0;
 
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    *ret = false;
+    for (; r == 0 && i < n && !*ret; i++)
+        r = fn_deep_equal(c, v, list[i], ret, err);
+    return r < 0 ? r : tpl_spend(c->x, i, err);
 }
 
 static int fn_compact(FN_ARGS)
@@ -278,14 +279,17 @@ static int fn_has(FN_ARGS)
 {
     struct value list = c->args[1];
     bool found = false;
+    size_t i = 0;
     int r = 0;
 
     if (fn_is_nil(list))
         return fn_ret_bool(ret, false);
     if (!fn_is_slice(list))
         return fn_wrong_kind(list, "Cannot find has on type", err);
-    for (size_t i = 0; r == 0 && !found && i < list.n; i++)
+    for (; r == 0 && !found && i < list.n; i++)
         r = fn_deep_equal(c, c->args[0], fn_item(list, i), &found, err);
+    if (r == 0)
+        r = tpl_spend(c->x, i, err);
     return r < 0 ? r : fn_ret_bool(ret, found);
 }
 

@@ -126,8 +126,8 @@ static int url_part(struct value map, const char *key, struct str *ret, struct e
     if (fn_is_nil(e->v))
         return err_set(err, ERRC_TEMPLATE, FN_NIL_POINTER);
     if (!value_is_string(e->v))
-        return err_set(err, ERRC_TEMPLATE, "unable to parse %s key, must be of type string, but %s found", key,
-                       tpl_kind_name(e->v));
+        return err_set(err, ERRC_TEMPLATE, "unable to parse %s key, must be of type string, but %s found",
+                       key, tpl_kind_name(e->v));
     *ret = value_str(e->v);
     return 0;
 }
@@ -159,8 +159,9 @@ static int fn_url_join(FN_ARGS)
     const struct {
         const char *key;
         struct str *to;
-    } parts[] = { { "scheme", &u.scheme }, { "host", &u.host },         { "path", &u.path },        { "query", &u.query },
-                  { "opaque", &u.opaque }, { "fragment", &u.fragment }, { "userinfo", &userinfo } };
+    } parts[] = { { "scheme", &u.scheme },  { "host", &u.host },     { "path", &u.path },
+                  { "query", &u.query },    { "opaque", &u.opaque }, { "fragment", &u.fragment },
+                  { "userinfo", &userinfo } };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++)
@@ -289,7 +290,9 @@ static int ret_incremented(FN_ARGS, const char *part, struct semver next)
 {
     struct str original = receiver(c)->original;
     CLEANUP(buf_done) struct buf text = FN_BUF;
-    uint64_t changed = part[0] == 'm' && part[1] == 'a' ? next.major : part[0] == 'm' ? next.minor : next.patch;
+    uint64_t changed = part[0] == 'm' && part[1] == 'a' ? next.major
+                       : part[0] == 'm'                 ? next.minor
+                                                        : next.patch;
     int r;
 
     if (changed == UINT64_MAX && part[0] != '\0')
@@ -329,7 +332,8 @@ static int version_inc_patch(FN_ARGS)
     return ret_incremented(c, ret, err, receiver(c)->pre.n > 0 ? "" : "patch", *receiver(c));
 }
 
-static void version_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus FN_UNUSED, struct buf *out)
+static void version_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus FN_UNUSED,
+                          struct buf *out)
 {
     semver_format(&((const struct version *)o)->v, out);
 }
@@ -346,8 +350,9 @@ static bool version_deep_equal(const struct tpl_object *a, const struct tpl_obje
 {
     const struct semver *va = &((const struct version *)a)->v, *vb = &((const struct version *)b)->v;
 
-    return va->major == vb->major && va->minor == vb->minor && va->patch == vb->patch && str_eq(va->pre, vb->pre) &&
-           str_eq(va->metadata, vb->metadata) && str_eq(va->original, vb->original);
+    return va->major == vb->major && va->minor == vb->minor && va->patch == vb->patch &&
+           str_eq(va->pre, vb->pre) && str_eq(va->metadata, vb->metadata) &&
+           str_eq(va->original, vb->original);
 }
 
 static const struct tpl_method version_methods[] = {
@@ -370,7 +375,8 @@ static const struct tpl_method version_methods[] = {
     { NULL, NULL, 0, NULL },
 };
 
-static const char *const version_unexported[] = { "major", "metadata", "minor", "original", "patch", "pre", NULL };
+static const char *const version_unexported[] = { "major", "metadata", "minor", "original",
+                                                  "patch", "pre",      NULL };
 
 static const struct tpl_object_type version_type = {
     .go_name = "*semver.Version",

@@ -329,8 +329,8 @@ static int fn_seq(FN_ARGS)
     if (c->n == 0 || c->n > 3 || !seq_range(c, &g))
         return fn_ret_str(ret, STR(""));
     n = range_count(g);
-    r = n > FN_TEXT_MAX ? err_set(err, ERRC_LIMIT, "text of more than %zu bytes", FN_TEXT_MAX) :
-                          tpl_spend(c->x, n / 4, err);
+    r = n > FN_TEXT_MAX ? err_set(err, ERRC_LIMIT, "text of more than %zu bytes", FN_TEXT_MAX)
+                        : tpl_spend(c->x, n / 4, err);
     if (r < 0)
         return r;
     for (uint64_t i = 0; i < n && !b.failed; i++)
@@ -351,34 +351,20 @@ static int fn_rand_int(FN_ARGS)
 }
 
 static const struct tpl_func funcs[] = {
-    { "add", "*+", 'l', fn_add },
-    { "add1", "*", 'l', fn_add1 },
-    { "add1f", "*", 'f', fn_add1f },
-    { "addf", "*+", 'f', fn_addf },
-    { "atoi", "s", 'i', fn_atoi },
-    { "biggest", "**+", 'l', fn_max },
-    { "ceil", "*", 'f', fn_ceil },
-    { "div", "**", 'l', fn_div },
-    { "divf", "**+", 'f', fn_divf },
-    { "float64", "*", 'f', fn_to_float64_of },
-    { "floor", "*", 'f', fn_floor },
-    { "int", "*", 'i', fn_to_int },
-    { "int64", "*", 'l', fn_to_int64_of },
-    { "max", "**+", 'l', fn_max },
-    { "maxf", "**+", 'f', fn_maxf },
-    { "min", "**+", 'l', fn_min },
-    { "minf", "**+", 'f', fn_minf },
-    { "mod", "**", 'l', fn_mod },
-    { "mul", "**+", 'l', fn_mul },
-    { "mulf", "**+", 'f', fn_mulf },
-    { "randInt", "ii", 'i', fn_rand_int },
-    { "round", "*if+", 'f', fn_round },
-    { "seq", "i+", 's', fn_seq },
-    { "sub", "**", 'l', fn_sub },
-    { "subf", "**+", 'f', fn_subf },
-    { "toDecimal", "*", 'l', fn_to_decimal },
-    { "until", "i", '?', fn_until },
-    { "untilStep", "iii", '?', fn_until_step },
+    { "add", "*+", 'l', fn_add },          { "add1", "*", 'l', fn_add1 },
+    { "add1f", "*", 'f', fn_add1f },       { "addf", "*+", 'f', fn_addf },
+    { "atoi", "s", 'i', fn_atoi },         { "biggest", "**+", 'l', fn_max },
+    { "ceil", "*", 'f', fn_ceil },         { "div", "**", 'l', fn_div },
+    { "divf", "**+", 'f', fn_divf },       { "float64", "*", 'f', fn_to_float64_of },
+    { "floor", "*", 'f', fn_floor },       { "int", "*", 'i', fn_to_int },
+    { "int64", "*", 'l', fn_to_int64_of }, { "max", "**+", 'l', fn_max },
+    { "maxf", "**+", 'f', fn_maxf },       { "min", "**+", 'l', fn_min },
+    { "minf", "**+", 'f', fn_minf },       { "mod", "**", 'l', fn_mod },
+    { "mul", "**+", 'l', fn_mul },         { "mulf", "**+", 'f', fn_mulf },
+    { "randInt", "ii", 'i', fn_rand_int }, { "round", "*if+", 'f', fn_round },
+    { "seq", "i+", 's', fn_seq },          { "sub", "**", 'l', fn_sub },
+    { "subf", "**+", 'f', fn_subf },       { "toDecimal", "*", 'l', fn_to_decimal },
+    { "until", "i", '?', fn_until },       { "untilStep", "iii", '?', fn_until_step },
 };
 
 const struct tpl_func_table tpl_funcs_number = { funcs, ARRAY_SIZE(funcs) };

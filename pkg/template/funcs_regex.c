@@ -301,7 +301,8 @@ static int split(FN_ARGS, bool must)
             *ret = fn_string_list(l.items, l.n);
         return r;
     }
-    while (r == 0 && (max < 0 || (matches < max && (int64_t)l.n < max - 1)) && (r = search_next(&s, err)) > 0) {
+    while (r == 0 && (max < 0 || (matches < max && (int64_t)l.n < max - 1)) &&
+           (r = search_next(&s, err)) > 0) {
         r = 0;
         matches++;
         to = (size_t)s.spans[0].from;

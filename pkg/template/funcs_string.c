@@ -342,8 +342,9 @@ static int fn_repeat(FN_ARGS)
     r = fn_text(c, total, &p, err);
     if (r < 0)
         return r;
-    for (size_t at = 0; at < total; at += s.n)
-        memcpy(p + at, s.p, s.n);
+    memcpy(p, s.p, s.n);
+    for (size_t done = s.n; done < total; done += MIN(done, total - done))
+        memcpy(p + done, p, MIN(done, total - done));
     return fn_ret_str(ret, (struct str){ p, total });
 }
 
@@ -517,8 +518,8 @@ static size_t count_pieces(struct str s, struct str separator)
 }
 
 /* strings.SplitN: at most `max` pieces (below 0: all), the last one unsplit; without a separator rune by rune. */
-static int split_text(struct tpl_call *c, struct str s, struct str separator, int64_t max, struct value **ret, size_t *ret_n,
-                      struct err **err)
+static int split_text(struct tpl_call *c, struct str s, struct str separator, int64_t max, struct value **ret,
+                      size_t *ret_n, struct err **err)
 {
     size_t want = count_pieces(s, separator), n = 0;
     struct value *items = NULL;
@@ -602,6 +603,8 @@ static int fn_join(FN_ARGS)
 
 /* ---- random ---- */
 
+#define STEPS_PER_RANDOM 16
+
 static int random_text(FN_ARGS, const char *alphabet)
 {
     int64_t n = fn_int(c, 0);
@@ -613,7 +616,7 @@ static int random_text(FN_ARGS, const char *alphabet)
         return fn_ret_str(ret, STR(""));
     r = fn_text(c, (size_t)n, &p, err);
     if (r == 0)
-        r = tpl_spend(c->x, (size_t)n / 4, err);
+        r = tpl_spend(c->x, (size_t)n * STEPS_PER_RANDOM, err);
     for (int64_t i = 0; r == 0 && i < n; i++)
         p[i] = alphabet[fn_random_below(c, letters)];
     return r < 0 ? r : fn_ret_str(ret, (struct str){ p, (size_t)n });
@@ -649,8 +652,10 @@ static int fn_shuffle(FN_ARGS)
     size_t n = utf8_count(s), at = 0;
     CLEANUP(buf_done) struct buf b = FN_BUF;
     uint32_t *runes;
-    int r = tpl_reserve(c->x, (n + 1) * sizeof(*runes), err);
+    int r = tpl_spend(c->x, n * STEPS_PER_RANDOM, err);
 
+    if (r == 0)
+        r = tpl_reserve(c->x, (n + 1) * sizeof(*runes), err);
     if (r < 0)
         return r;
     runes = ARENA_ARRAY(c->arena, uint32_t, n + 1);

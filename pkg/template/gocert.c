@@ -116,7 +116,8 @@ static EVP_PKEY *new_dsa(void)
     CLEANUP(free_context) EVP_PKEY_CTX *ctx = NULL;
     EVP_PKEY *domain = NULL, *key = NULL;
 
-    if (params && EVP_PKEY_paramgen_init(params) > 0 && EVP_PKEY_CTX_set_dsa_paramgen_bits(params, 2048) > 0 &&
+    if (params && EVP_PKEY_paramgen_init(params) > 0 &&
+        EVP_PKEY_CTX_set_dsa_paramgen_bits(params, 2048) > 0 &&
         EVP_PKEY_CTX_set_dsa_paramgen_q_bits(params, 256) > 0 && EVP_PKEY_paramgen(params, &domain) > 0)
         ctx = EVP_PKEY_CTX_new(domain, NULL);
     if (!ctx || EVP_PKEY_keygen_init(ctx) <= 0 || EVP_PKEY_keygen(ctx, &key) <= 0)
@@ -158,7 +159,8 @@ static EVP_PKEY *read_pkcs8(const unsigned char *der, long n)
     return key;
 }
 
-static int read_traditional(struct str kind, const unsigned char *der, long n, EVP_PKEY **ret, struct err **err)
+static int read_traditional(struct str kind, const unsigned char *der, long n, EVP_PKEY **ret,
+                            struct err **err)
 {
     static const struct {
         const char *name;
@@ -171,7 +173,8 @@ static int read_traditional(struct str kind, const unsigned char *der, long n, E
         *ret = d2i_PrivateKey(kinds[i].type, NULL, &der, n);
         if (*ret)
             return 0;
-        return err_set(err, ERRC_TEMPLATE, "parsing %s private key from PEM: asn1: structure error", kinds[i].name);
+        return err_set(err, ERRC_TEMPLATE, "parsing %s private key from PEM: asn1: structure error",
+                       kinds[i].name);
     }
     return err_set(err, ERRC_TEMPLATE, "invalid private key type " STR_FMT " PRIVATE KEY", STR_ARG(kind));
 }
@@ -308,13 +311,16 @@ int gocert_check(const struct gocert_request *q, struct err **err)
 
                 utf8_quote(name, &quoted);
                 return err_set(err, ERRC_TEMPLATE,
-                               "error creating certificate: x509: %s cannot be encoded as an IA5String", buf_z(&quoted));
+                               "error creating certificate: x509: %s cannot be encoded as an IA5String",
+                               buf_z(&quoted));
             }
     }
     if (!utf8_valid(q->common_name))
         return failed(err, "error creating certificate: asn1: string not valid UTF-8");
     if (q->days > YEAR_10000_S / DAY_S || q->days < -YEAR_10000_S / DAY_S || not_after(q) >= YEAR_10000_S)
-        return failed(err, "error creating certificate: asn1: structure error: cannot represent time as GeneralizedTime");
+        return failed(
+            err,
+            "error creating certificate: asn1: structure error: cannot represent time as GeneralizedTime");
     return 0;
 }
 
@@ -334,7 +340,8 @@ int gocert_parse(struct str pem, const char *field, struct gocert **ret, struct 
     p = der;
     x509 = d2i_X509(NULL, &p, n);
     if (!x509)
-        return err_set(err, ERRC_TEMPLATE, "error parsing certificate: %s: x509: malformed certificate", field);
+        return err_set(err, ERRC_TEMPLATE, "error parsing certificate: %s: x509: malformed certificate",
+                       field);
     cert = xcalloc(1, sizeof(*cert));
     cert->x509 = x509;
     *ret = cert;
@@ -424,7 +431,8 @@ static bool add_subject_key_id(X509 *x)
     bool ok;
 
     SHA256(key->data, (size_t)key->length, digest);
-    ok = id && ASN1_OCTET_STRING_set(id, digest, KEY_ID_BYTES) && add_ext(x, NID_subject_key_identifier, id, false);
+    ok = id && ASN1_OCTET_STRING_set(id, digest, KEY_ID_BYTES) &&
+         add_ext(x, NID_subject_key_identifier, id, false);
     ASN1_OCTET_STRING_free(id);
     return ok;
 }
@@ -487,12 +495,14 @@ static bool add_alternative_names(X509 *x, const struct gocert_request *q)
 
 static bool fill(X509 *x, const struct gocert_request *q, const struct gocert_key *key, X509 *issuer)
 {
-    return X509_set_version(x, X509_VERSION_3) && set_serial(x, q->serial) && set_subject(x, q->common_name) &&
+    return X509_set_version(x, X509_VERSION_3) && set_serial(x, q->serial) &&
+           set_subject(x, q->common_name) &&
            X509_set_issuer_name(x, X509_get_subject_name(issuer ? issuer : x)) &&
            ASN1_TIME_set(X509_getm_notBefore(x), (time_t)q->not_before_s) &&
            ASN1_TIME_set(X509_getm_notAfter(x), (time_t)not_after(q)) && X509_set_pubkey(x, key->key) &&
            add_key_usage(x, q->ca) && add_extended_usage(x) && add_basic_constraints(x, q->ca) &&
-           (!q->ca || add_subject_key_id(x)) && add_authority_key_id(x, issuer) && add_alternative_names(x, q);
+           (!q->ca || add_subject_key_id(x)) && add_authority_key_id(x, issuer) &&
+           add_alternative_names(x, q);
 }
 
 /* The hash that Go takes for a key; NULL: the algorithm has its own. */
@@ -515,12 +525,16 @@ int gocert_sign(const struct gocert_request *q, const struct gocert_key *key, co
     int n;
 
     if (EVP_PKEY_get_base_id(signer->key) == EVP_PKEY_DSA)
-        return failed(err, "error creating certificate: x509: certificate private key does not implement crypto.Signer");
+        return failed(
+            err,
+            "error creating certificate: x509: certificate private key does not implement crypto.Signer");
     if (EVP_PKEY_get_base_id(key->key) == EVP_PKEY_DSA)
         return failed(err, "error creating certificate: x509: unsupported public key type: *dsa.PublicKey");
     if (issuer && EVP_PKEY_eq(X509_get0_pubkey(issuer->x509), signer->key) != 1)
-        return failed(err, "error creating certificate: x509: provided PrivateKey doesn't match parent's PublicKey");
-    if (!x || !fill(x, q, key, issuer ? issuer->x509 : NULL) || X509_sign(x, signer->key, signature_hash(signer->key)) <= 0)
+        return failed(
+            err, "error creating certificate: x509: provided PrivateKey doesn't match parent's PublicKey");
+    if (!x || !fill(x, q, key, issuer ? issuer->x509 : NULL) ||
+        X509_sign(x, signer->key, signature_hash(signer->key)) <= 0)
         return err_set(err, ERRC_INTERNAL, "error creating certificate");
     n = i2d_X509(x, &der);
     if (n <= 0)

@@ -33,5 +33,6 @@ void gocert_free(struct gocert *cert); /* may be NULL */
 DEFINE_CLEANUP(struct gocert *, gocert_free)
 
 /* A certificate of `key` signed with `signer` in the name of `issuer`; self-signed when issuer is NULL. PEM. */
-NODISCARD int gocert_sign(const struct gocert_request *q, const struct gocert_key *key, const struct gocert *issuer,
-                          const struct gocert_key *signer, struct buf *out, struct err **err);
+NODISCARD int gocert_sign(const struct gocert_request *q, const struct gocert_key *key,
+                          const struct gocert *issuer, const struct gocert_key *signer, struct buf *out,
+                          struct err **err);

@@ -7,9 +7,12 @@
 
 #define DAY 86400
 
-const char *const gotime_months[12] = { "January", "February", "March",     "April",   "May",      "June",
-                                        "July",    "August",   "September", "October", "November", "December" };
-const char *const gotime_weekdays[7] = { "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday" };
+const char *const gotime_months[12] = {
+    "January", "February", "March",     "April",   "May",      "June",
+    "July",    "August",   "September", "October", "November", "December"
+};
+const char *const gotime_weekdays[7] = { "Sunday",   "Monday", "Tuesday", "Wednesday",
+                                         "Thursday", "Friday", "Saturday" };
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -70,14 +73,29 @@ static const struct {
     enum gotime_element element;
     bool alone;
 } elements[] = {
-    { "January", EL_LONG_MONTH, false },  { "Jan", EL_MONTH, true },          { "Monday", EL_LONG_WEEKDAY, false },
-    { "Mon", EL_WEEKDAY, true },          { "MST", EL_ZONE_NAME, false },     { "01", EL_ZERO_MONTH, false },
-    { "02", EL_ZERO_DAY, false },         { "03", EL_ZERO_HOUR12, false },    { "04", EL_ZERO_MINUTE, false },
-    { "05", EL_ZERO_SECOND, false },      { "06", EL_YEAR, false },           { "002", EL_ZERO_YEAR_DAY, false },
-    { "15", EL_HOUR, false },             { "1", EL_NUM_MONTH, false },       { "2006", EL_LONG_YEAR, false },
-    { "2", EL_DAY, false },               { "_2", EL_UNDER_DAY, false },      { "__2", EL_UNDER_YEAR_DAY, false },
-    { "3", EL_HOUR12, false },            { "4", EL_MINUTE, false },          { "5", EL_SECOND, false },
-    { "PM", EL_UPPER_PM, false },         { "pm", EL_LOWER_PM, false },
+    { "January", EL_LONG_MONTH, false },
+    { "Jan", EL_MONTH, true },
+    { "Monday", EL_LONG_WEEKDAY, false },
+    { "Mon", EL_WEEKDAY, true },
+    { "MST", EL_ZONE_NAME, false },
+    { "01", EL_ZERO_MONTH, false },
+    { "02", EL_ZERO_DAY, false },
+    { "03", EL_ZERO_HOUR12, false },
+    { "04", EL_ZERO_MINUTE, false },
+    { "05", EL_ZERO_SECOND, false },
+    { "06", EL_YEAR, false },
+    { "002", EL_ZERO_YEAR_DAY, false },
+    { "15", EL_HOUR, false },
+    { "1", EL_NUM_MONTH, false },
+    { "2006", EL_LONG_YEAR, false },
+    { "2", EL_DAY, false },
+    { "_2", EL_UNDER_DAY, false },
+    { "__2", EL_UNDER_YEAR_DAY, false },
+    { "3", EL_HOUR12, false },
+    { "4", EL_MINUTE, false },
+    { "5", EL_SECOND, false },
+    { "PM", EL_UPPER_PM, false },
+    { "pm", EL_LOWER_PM, false },
 };
 
 static const struct {
@@ -222,90 +240,62 @@ static void add_year(int64_t year, struct buf *out)
         buf_addf(out, "%04lld", (long long)year);
 }
 
-static void add_element(const struct gotime_chunk *c, const struct gotime_parts *p, int32_t ns, struct buf *out)
+/* False: the element is no number. */
+static bool add_number(enum gotime_element element, const struct gotime_parts *p, struct buf *out)
 {
     int hour12 = p->hour % 12 == 0 ? 12 : p->hour % 12;
+    const struct {
+        int value, width;
+        bool zeros;
+    } numbers[] = {
+        [EL_YEAR] = { abs((int)(p->year % 100)), 2, true },
+        [EL_NUM_MONTH] = { p->month, 1, false },
+        [EL_ZERO_MONTH] = { p->month, 2, true },
+        [EL_DAY] = { p->day, 1, false },
+        [EL_UNDER_DAY] = { p->day, 2, false },
+        [EL_ZERO_DAY] = { p->day, 2, true },
+        [EL_UNDER_YEAR_DAY] = { p->year_day, 3, false },
+        [EL_ZERO_YEAR_DAY] = { p->year_day, 3, true },
+        [EL_HOUR] = { p->hour, 2, true },
+        [EL_HOUR12] = { hour12, 1, false },
+        [EL_ZERO_HOUR12] = { hour12, 2, true },
+        [EL_MINUTE] = { p->minute, 1, false },
+        [EL_ZERO_MINUTE] = { p->minute, 2, true },
+        [EL_SECOND] = { p->second, 1, false },
+        [EL_ZERO_SECOND] = { p->second, 2, true },
+    };
 
-    switch (c->element) {
-    case EL_YEAR:
-        buf_addf(out, "%02d", abs((int)(p->year % 100)));
-        break;
-    case EL_LONG_YEAR:
+    if (element >= ARRAY_SIZE(numbers) || numbers[element].width == 0)
+        return false;
+    buf_addf(out, numbers[element].zeros ? "%0*d" : "%*d", numbers[element].width, numbers[element].value);
+    return true;
+}
+
+static void add_element(const struct gotime_chunk *c, const struct gotime_parts *p, int32_t ns,
+                        struct buf *out)
+{
+    if (add_number(c->element, p, out))
+        return;
+    if (c->element == EL_LONG_YEAR)
         add_year(p->year, out);
-        break;
-    case EL_MONTH:
+    else if (c->element == EL_MONTH)
         buf_add(out, gotime_months[p->month - 1], 3);
-        break;
-    case EL_LONG_MONTH:
+    else if (c->element == EL_LONG_MONTH)
         buf_adds(out, gotime_months[p->month - 1]);
-        break;
-    case EL_WEEKDAY:
+    else if (c->element == EL_WEEKDAY)
         buf_add(out, gotime_weekdays[p->weekday], 3);
-        break;
-    case EL_LONG_WEEKDAY:
+    else if (c->element == EL_LONG_WEEKDAY)
         buf_adds(out, gotime_weekdays[p->weekday]);
-        break;
-    case EL_NUM_MONTH:
-        buf_addf(out, "%d", p->month);
-        break;
-    case EL_ZERO_MONTH:
-        buf_addf(out, "%02d", p->month);
-        break;
-    case EL_DAY:
-        buf_addf(out, "%d", p->day);
-        break;
-    case EL_UNDER_DAY:
-        buf_addf(out, "%2d", p->day);
-        break;
-    case EL_ZERO_DAY:
-        buf_addf(out, "%02d", p->day);
-        break;
-    case EL_UNDER_YEAR_DAY:
-        buf_addf(out, "%3d", p->year_day);
-        break;
-    case EL_ZERO_YEAR_DAY:
-        buf_addf(out, "%03d", p->year_day);
-        break;
-    case EL_HOUR:
-        buf_addf(out, "%02d", p->hour);
-        break;
-    case EL_HOUR12:
-        buf_addf(out, "%d", hour12);
-        break;
-    case EL_ZERO_HOUR12:
-        buf_addf(out, "%02d", hour12);
-        break;
-    case EL_MINUTE:
-        buf_addf(out, "%d", p->minute);
-        break;
-    case EL_ZERO_MINUTE:
-        buf_addf(out, "%02d", p->minute);
-        break;
-    case EL_SECOND:
-        buf_addf(out, "%d", p->second);
-        break;
-    case EL_ZERO_SECOND:
-        buf_addf(out, "%02d", p->second);
-        break;
-    case EL_UPPER_PM:
+    else if (c->element == EL_UPPER_PM)
         buf_adds(out, p->hour >= 12 ? "PM" : "AM");
-        break;
-    case EL_LOWER_PM:
+    else if (c->element == EL_LOWER_PM)
         buf_adds(out, p->hour >= 12 ? "pm" : "am");
-        break;
-    case EL_ZONE_NAME:
+    else if (c->element == EL_ZONE_NAME)
         add_zone_name(p, out);
-        break;
-    case EL_OFFSET:
+    else if (c->element == EL_OFFSET)
         add_offset(c, p->offset_s, out);
-        break;
-    case EL_FRACTION0:
-    case EL_FRACTION9:
+    else if (c->element == EL_FRACTION0 || c->element == EL_FRACTION9)
         add_fraction(c, ns, out);
-        break;
-    case EL_NONE:
-        break;
-    }
 }
 
 void gotime_format(struct gotime t, struct str layout, struct buf *out)

@@ -56,7 +56,7 @@ enum gotime_element {
     EL_UPPER_PM,
     EL_LOWER_PM,
     EL_ZONE_NAME,
-    EL_OFFSET,   /* see struct gotime_chunk */
+    EL_OFFSET,    /* see struct gotime_chunk */
     EL_FRACTION0, /* exactly `digits` digits */
     EL_FRACTION9, /* up to `digits`, without zeros at the end */
 };
@@ -65,8 +65,8 @@ struct gotime_chunk {
     enum gotime_element element;
     size_t at, n; /* where it stands in the layout; without one at is the end */
     size_t digits;
-    char separator;                          /* of a fraction: '.' or ',' */
-    bool offset_z, offset_colon;             /* "Z07:00": a 'Z' for UTC; colons */
+    char separator;                      /* of a fraction: '.' or ',' */
+    bool offset_z, offset_colon;         /* "Z07:00": a 'Z' for UTC; colons */
     bool offset_minutes, offset_seconds; /* how far it goes */
 };
 struct gotime_chunk gotime_next_chunk(struct str layout);

@@ -407,7 +407,8 @@ static int read_all(struct reading *rd, struct err **err)
 
 static int days_in(int64_t year, int month)
 {
-    int64_t next = month == 12 ? clock_days_from_civil(year + 1, 1, 1) : clock_days_from_civil(year, month + 1, 1);
+    int64_t next =
+        month == 12 ? clock_days_from_civil(year + 1, 1, 1) : clock_days_from_civil(year, month + 1, 1);
 
     return (int)(next - clock_days_from_civil(year, month, 1));
 }
@@ -484,10 +485,12 @@ static struct gotime place(const struct reading *rd, struct arena *a, const stru
     return t;
 }
 
-int gotime_parse(struct arena *a, struct str layout, struct str text, const struct gozone *zone, struct gotime *ret,
-                 struct err **err)
+int gotime_parse(struct arena *a, struct str layout, struct str text, const struct gozone *zone,
+                 struct gotime *ret, struct err **err)
 {
-    struct reading rd = { .layout = layout, .text = text, .rest = text, .month = -1, .day = -1, .year_day = -1 };
+    struct reading rd = {
+        .layout = layout, .text = text, .rest = text, .month = -1, .day = -1, .year_day = -1
+    };
     int r = read_all(&rd, err);
 
     if (r == 0)
@@ -505,8 +508,8 @@ static const struct {
     const char *name;
     uint64_t ns;
 } units[] = {
-    { "ns", 1 },          { "us", 1000 },           { "\xc2\xb5s", 1000 },       { "\xce\xbcs", 1000 },
-    { "ms", 1000000 },    { "s", 1000000000 },      { "m", 60000000000 },        { "h", 3600000000000 },
+    { "ns", 1 },       { "us", 1000 },      { "\xc2\xb5s", 1000 }, { "\xce\xbcs", 1000 },
+    { "ms", 1000000 }, { "s", 1000000000 }, { "m", 60000000000 },  { "h", 3600000000000 },
 };
 
 static bool read_whole(struct str *s, uint64_t *ret)

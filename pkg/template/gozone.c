@@ -112,7 +112,8 @@ static bool read_types(struct gozone *z, const unsigned char *types, const char 
 
 static bool read_block(struct gozone *z, struct reader *r, const struct counts *c, size_t time_size)
 {
-    const unsigned char *when = take(r, c->when * time_size), *index = take(r, c->when), *types = take(r, c->type * 6);
+    const unsigned char *when = take(r, c->when * time_size), *index = take(r, c->when),
+                        *types = take(r, c->type * 6);
     const char *chars = (const char *)take(r, c->chars);
 
     take(r, c->leap * (time_size + 4) + c->std + c->utc);
@@ -181,8 +182,8 @@ static struct gozone *read_file(const char *path)
 
 static struct gozone *search(const char *name)
 {
-    static const char *const dirs[] = { "/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ",
-                                        "/etc/zoneinfo" };
+    static const char *const dirs[] = { "/usr/share/zoneinfo", "/usr/share/lib/zoneinfo",
+                                        "/usr/lib/locale/TZ", "/etc/zoneinfo" };
     const char *first = getenv("ZONEINFO");
     struct gozone *z = NULL;
 

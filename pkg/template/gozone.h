@@ -17,8 +17,8 @@ const struct gozone *gozone_load(struct str name);
 const struct gozone *gozone_fixed(struct arena *a, struct str name, int offset_s);
 
 struct gozone_at {
-    struct str name; /* "CEST" */
-    int offset_s;    /* east of UTC */
+    struct str name;    /* "CEST" */
+    int offset_s;       /* east of UTC */
     int64_t start, end; /* from when to when it holds, seconds since 1970 */
     bool dst;
 };

@@ -138,7 +138,8 @@ static int64_t rule_seconds(struct rule rule, int64_t year, int offset_s)
         day = rule.day;
     else {
         first = clock_days_from_civil(year, rule.month, 1);
-        next = rule.month == 12 ? clock_days_from_civil(year + 1, 1, 1) : clock_days_from_civil(year, rule.month + 1, 1);
+        next = rule.month == 12 ? clock_days_from_civil(year + 1, 1, 1)
+                                : clock_days_from_civil(year, rule.month + 1, 1);
         day = first + ((rule.day - (first + 4)) % 7 + 7) % 7; /* 1970-01-01 was a Thursday */
         for (int week = 1; week < rule.week && day + 7 < next; week++)
             day += 7;

@@ -5,6 +5,7 @@
 //	go run . semver   > ../../data/semver/cases.txt
 //	go run . regex    > ../../data/regex/cases.txt
 //	go run . funcs    > ../../data/template/functions.jsonl
+//	go run . names    > ../../data/template/function_names.txt
 //	go run . funcs 7  other templates, from another seed, to compare once
 //
 // Fields of the text files are separated by tabs; control characters, bytes above 0x7e and backslashes are \xNN.
@@ -42,7 +43,7 @@ func row(fields ...any) {
 }
 
 func main() {
-	commands := map[string]func(){"semver": semverCases, "regex": regexCases, "funcs": funcCases}
+	commands := map[string]func(){"semver": semverCases, "regex": regexCases, "funcs": funcCases, "names": inventory}
 	defer out.Flush()
 	if len(os.Args) > 2 && os.Args[1] == "render" {
 		for _, text := range os.Args[2:] {
@@ -51,7 +52,7 @@ func main() {
 		return
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: funcoracle semver|regex|funcs, or funcoracle render TEMPLATE...")
+		fmt.Fprintln(os.Stderr, "usage: funcoracle semver|regex|funcs|names, or funcoracle render TEMPLATE...")
 		os.Exit(2)
 	}
 	if os.Args[1] != "funcs" {

@@ -14,8 +14,8 @@
 static void compare_text(const struct row *row, struct str got, struct str want)
 {
     if (!str_eq(got, want))
-        fail_case("%s: " STR_FMT ": got " STR_FMT ", want " STR_FMT, row->name, STR_ARG(row->field[1]), STR_ARG(got),
-                  STR_ARG(want));
+        fail_case("%s: " STR_FMT ": got " STR_FMT ", want " STR_FMT, row->name, STR_ARG(row->field[1]),
+                  STR_ARG(got), STR_ARG(want));
 }
 
 static void check_error(const struct row *row)
@@ -68,8 +68,9 @@ static void check_find(const struct row *row)
             buf_addf(&got, "%s%td %td", i ? " " : "", spans[i].from, spans[i].to);
     }
     if (!str_eq(buf_str(&got), row->field[3]))
-        fail_case("%s: " STR_FMT " on " STR_FMT ": got " STR_FMT ", want " STR_FMT, row->name, STR_ARG(row->field[1]),
-                  STR_ARG(row->field[2]), STR_ARG(buf_str(&got)), STR_ARG(row->field[3]));
+        fail_case("%s: " STR_FMT " on " STR_FMT ": got " STR_FMT ", want " STR_FMT, row->name,
+                  STR_ARG(row->field[1]), STR_ARG(row->field[2]), STR_ARG(buf_str(&got)),
+                  STR_ARG(row->field[3]));
     assert_int_equal(regex_match(re, row->field[2]), row->field[3].n > 0);
 }
 
@@ -138,7 +139,9 @@ static void test_patterns_longer_than_the_limit_are_refused(void **state)
     static const struct {
         size_t n;
         int want;
-    } cases[] = { { REGEX_PATTERN_MAX - 1, 0 }, { REGEX_PATTERN_MAX, 0 }, { REGEX_PATTERN_MAX + 1, -ERRC_LIMIT } };
+    } cases[] = { { REGEX_PATTERN_MAX - 1, 0 },
+                  { REGEX_PATTERN_MAX, 0 },
+                  { REGEX_PATTERN_MAX + 1, -ERRC_LIMIT } };
     CLEANUP(free_ptr) char *text = xmalloc(REGEX_PATTERN_MAX + 1);
 
     UNUSED(state);
@@ -172,7 +175,8 @@ static void test_costly_patterns_end_soon(void **state)
 
         for (int k = 0; k < 20000; k++)
             buf_adds(&text, cases[i].piece);
-        assert_case_num(cases[i].pattern, regex_compile(str_from(cases[i].pattern), &re, NULL), cases[i].want);
+        assert_case_num(cases[i].pattern, regex_compile(str_from(cases[i].pattern), &re, NULL),
+                        cases[i].want);
         regex_match(re, buf_str(&text));
         if (clock_mono_ms() - start > 5000)
             fail_case("%s: took %d ms", cases[i].pattern, (int)(clock_mono_ms() - start));

@@ -11,8 +11,8 @@
 static void compare_text(const struct row *row, struct str got, struct str want)
 {
     if (!str_eq(got, want))
-        fail_case("%s: " STR_FMT ": got " STR_FMT ", want " STR_FMT, row->name, STR_ARG(row->field[1]), STR_ARG(got),
-                  STR_ARG(want));
+        fail_case("%s: " STR_FMT ": got " STR_FMT ", want " STR_FMT, row->name, STR_ARG(row->field[1]),
+                  STR_ARG(got), STR_ARG(want));
 }
 
 static void compare_error(const struct row *row, int r, struct err **err, struct str want)
@@ -68,7 +68,8 @@ static void check_check(const struct row *row)
     assert_int_equal(semver_constraint_parse(row->field[1], &c, NULL), 0);
     assert_int_equal(semver_parse(row->field[2], &v, NULL), 0);
     if (semver_constraint_check(c, &v) != want || semver_constraint_validate(c, &v, &why) != want)
-        fail_case("%s: " STR_FMT " against " STR_FMT, row->name, STR_ARG(row->field[1]), STR_ARG(row->field[2]));
+        fail_case("%s: " STR_FMT " against " STR_FMT, row->name, STR_ARG(row->field[1]),
+                  STR_ARG(row->field[2]));
     compare_text(row, buf_str(&why), row->field[4]);
 }
 
@@ -117,7 +118,9 @@ static void test_versions_longer_than_the_limit_are_refused(void **state)
     static const struct {
         size_t n;
         int want;
-    } cases[] = { { SEMVER_VERSION_MAX - 1, 0 }, { SEMVER_VERSION_MAX, 0 }, { SEMVER_VERSION_MAX + 1, -ERRC_PARSE } };
+    } cases[] = { { SEMVER_VERSION_MAX - 1, 0 },
+                  { SEMVER_VERSION_MAX, 0 },
+                  { SEMVER_VERSION_MAX + 1, -ERRC_PARSE } };
     char text[SEMVER_VERSION_MAX + 1];
     struct semver v;
 

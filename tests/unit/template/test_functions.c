@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
 #include "template/template.h"
+#include "json/json.h"
 
 #define CASES "template/functions.jsonl"
 #define NAME STR("c/templates/x")
@@ -54,13 +54,15 @@ static bool check_line(struct str line, struct str values, bool show)
 
     render(template, values, &got);
     err_text = str_from(err_message(got.err));
-    ok = str_eq(buf_str(&got.out), value_str(value_getz(c, "out"))) && str_eq(err_text, value_str(value_getz(c, "err")));
+    ok = str_eq(buf_str(&got.out), value_str(value_getz(c, "out"))) &&
+         str_eq(err_text, value_str(value_getz(c, "err")));
     if (!ok && show) {
         struct str want_out = value_str(value_getz(c, "out")), want_err = value_str(value_getz(c, "err"));
 
-        print_message(STR_FMT "\n  got  " STR_FMT "%s" STR_FMT "\n  want " STR_FMT "%s" STR_FMT "\n", STR_ARG(template),
-                      STR_ARG(buf_str(&got.out)), got.err ? "error: " : "", STR_ARG(err_text), STR_ARG(want_out),
-                      want_err.n > 0 ? "error: " : "", STR_ARG(want_err));
+        print_message(STR_FMT "\n  got  " STR_FMT "%s" STR_FMT "\n  want " STR_FMT "%s" STR_FMT "\n",
+                      STR_ARG(template), STR_ARG(buf_str(&got.out)), got.err ? "error: " : "",
+                      STR_ARG(err_text), STR_ARG(want_out), want_err.n > 0 ? "error: " : "",
+                      STR_ARG(want_err));
     }
     buf_done(&got.out);
     err_free(got.err);
@@ -71,7 +73,8 @@ static void test_functions_answer_as_helms_engine(void **state)
 {
     CLEANUP(buf_done) struct buf file = BUF_INIT(64 * MIB);
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-    const char *show_all = getenv("SHOW_ALL"), *other = getenv("CASES"); /* of another seed, relative to tests/data */
+    const char *show_all = getenv("SHOW_ALL"),
+               *other = getenv("CASES"); /* of another seed, relative to tests/data */
     struct str rest, line;
     CLEANUP(buf_done) struct buf values = BUF_INIT(MIB);
     size_t n = 0, failed = 0;
