@@ -299,7 +299,7 @@ static void print_as_string(struct value v, struct buf *out)
     if (v.kind == VALUE_NULL)
         buf_adds(out, "<invalid Value>");
     else
-        print_arg(&p, v, 's');
+        print_arg(&p, param_convert('*', v), 's');
 }
 
 /* eq of what has no order: nils, maps, lists, objects. */
@@ -311,7 +311,7 @@ static int equal_others(struct value a, struct value b, bool *ret, struct err **
     if (a.kind != VALUE_NULL && b.kind != VALUE_NULL && strcmp(tpl_kind_name(a), tpl_kind_name(b)) != 0) {
         print_as_string(a, &text);
         buf_addf(&text, ": %s, %s: ", type_name(a, false), type_name(b, false));
-        tpl_print_value(b, &text);
+        tpl_print_value(param_convert('*', b), &text);
         return err_set(err, ERRC_TEMPLATE, "non-comparable types " STR_FMT, STR_ARG(buf_str(&text)));
     }
     if (is_nil(a) || is_nil(b)) {

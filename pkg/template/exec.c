@@ -126,7 +126,7 @@ static int cannot_range(struct tpl_exec *x, struct value v)
     CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
 
     buf_adds(&b, "range can't iterate over ");
-    tpl_print_value(v, &b);
+    print_action(param_convert('*', v), &b); /* without the pointer */
     return exec_fail_text(x, buf_str(&b));
 }
 
