@@ -97,7 +97,6 @@ static void print_requirement(struct printer_row *r, struct value e, struct buf 
     const struct value values = value_getz(e, "values");
     struct str *sorted = ARENA_ARRAY(r->a, struct str, value_len(values) + 1);
 
-    buf_adds(out, out->n ? "," : "");
     if (str_eq(op, STR("DoesNotExist")))
         buf_addc(out, '!');
     buf_addstr(out, key);
@@ -112,14 +111,37 @@ static void print_requirement(struct printer_row *r, struct value e, struct buf 
     buf_addc(out, ')');
 }
 
+struct requirement {
+    struct str key, text;
+};
+
+static int compare_requirement(const void *a, const void *b)
+{
+    return str_cmp(((const struct requirement *)a)->key, ((const struct requirement *)b)->key);
+}
+
+/* metav1.FormatLabelSelector: all requirements sorted by their keys. */
 static void add_selector(struct printer_row *r, struct value selector)
 {
-    CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
+    const struct value labels = value_getz(selector, "matchLabels"),
+                       more = value_getz(selector, "matchExpressions");
+    struct requirement *all = ARENA_ARRAY(r->a, struct requirement, value_len(labels) + value_len(more) + 1);
+    struct joined j = { BUF_INIT(64 * KIB), 0, SIZE_MAX };
+    size_t n = 0;
 
-    print_labels(value_getz(selector, "matchLabels"), &b);
-    for (struct value_iter it = value_iter(value_getz(selector, "matchExpressions")); value_next(&it);)
+    for (struct value_iter it = value_iter(labels); value_next(&it);)
+        all[n++] = (struct requirement){ it.key, arena_printf(r->a, STR_FMT "=" STR_FMT, STR_ARG(it.key),
+                                                              STR_ARG(value_str(it.v))) };
+    for (struct value_iter it = value_iter(more); value_next(&it);) {
+        CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
+
         print_requirement(r, it.v, &b);
-    add_text(r, buf_str(&b), "<none>");
+        all[n++] = (struct requirement){ text(it.v, "key"), arena_dup(r->a, buf_str(&b)) };
+    }
+    qsort(all, n, sizeof(*all), compare_requirement);
+    for (size_t i = 0; i < n; i++)
+        join(&j, all[i].text);
+    add_joined(r, &j, "<none>");
 }
 
 static void add_template(struct printer_row *r)
@@ -752,14 +774,21 @@ static void priority_class(struct printer_row *r)
 static void add_roles(struct printer_row *r)
 {
     static const char prefix[] = "node-role.kubernetes.io/";
+    const struct value labels = at(r->object, "metadata.labels");
+    struct str *roles = ARENA_ARRAY(r->a, struct str, value_len(labels) + 1);
     struct joined j = { BUF_INIT(64 * KIB), 0, SIZE_MAX };
+    size_t n = 0;
 
-    for (struct value_iter it = value_iter(at(r->object, "metadata.labels")); value_next(&it);) {
+    for (struct value_iter it = value_iter(labels); value_next(&it);) {
         if (str_has_prefix(it.key, str_from(prefix)) && it.key.n > strlen(prefix))
-            join(&j, str_sub(it.key, strlen(prefix), it.key.n));
+            roles[n++] = str_sub(it.key, strlen(prefix), it.key.n);
         else if (str_eq(it.key, STR("kubernetes.io/role")) && value_str(it.v).n > 0)
-            join(&j, value_str(it.v));
+            roles[n++] = value_str(it.v);
     }
+    qsort(roles, n, sizeof(*roles), compare_str);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || !str_eq(roles[i - 1], roles[i]))
+            join(&j, roles[i]);
     add_joined(r, &j, "<none>");
 }
 
