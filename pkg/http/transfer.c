@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "http/http_int.h"
 
+#define STREAM_BUFFER 4096L
+
 /* ---- the request, copied ------------------------------------------------------------------------------------------ */
 
 static bool header_is_clean(const struct http_header *h)
@@ -263,8 +265,10 @@ static void set_limits(struct transfer *t)
 
     curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)(rq->connect_ms > 0 ? rq->connect_ms : HTTP_CONNECT_MS));
-    if (t->stream)
+    if (t->stream) {
+        curl.easy_setopt(e, CURLOPT_BUFFERSIZE, STREAM_BUFFER); /* each of a thousand idle watches has one */
         return;
+    }
     curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)MAX(t->until_ms - clock_mono_ms(), 1));
     curl.easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, (long)MAX(rq->rate_min, (size_t)1));
     curl.easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)idle_s);
