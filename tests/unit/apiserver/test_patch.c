@@ -21,8 +21,7 @@ static void print(struct value v, struct buf *out)
 static void check_strategic(struct arena *a, struct value line, size_t number)
 {
     CLEANUP(buf_done)
-    struct buf got = BUF_INIT(MIB),
-               want = BUF_INIT(MIB), name = BUF_INIT(KIB), before = BUF_INIT(MIB);
+    struct buf got = BUF_INIT(MIB), want = BUF_INIT(MIB), name = BUF_INIT(KIB), before = BUF_INIT(MIB);
     CLEANUP(buf_done) struct buf after = BUF_INIT(MIB);
     CLEANUP(err_free) struct err *err = NULL;
     const struct value doc = value_getz(line, "doc");
