@@ -15,6 +15,7 @@
     X(manifests)    \
     X(mirror)       \
     X(mirror_serve) \
+    X(package)      \
     X(repo)         \
     X(repo_index)   \
     X(show)         \

@@ -65,6 +65,11 @@ NODISCARD int chart_check_installable(const struct chart *c, struct err **err);
 /* INVALID "found in Chart.yaml, but missing in charts/ directory: a, b". */
 NODISCARD int chart_check_dependencies(const struct chart *c, struct err **err);
 
+/* Appends the chart as a .tgz, as helm package writes it: Chart.yaml and Chart.lock anew, subcharts as folders, the rest as
+ * it was. Empty version or app_version: the chart's own. INVALID "chart validation: …"; LIMIT when out is full. */
+NODISCARD int chart_pack(const struct chart *c, struct str version, struct str app_version, struct buf *out,
+                         struct err **err);
+
 /* ---- the user's values ----------------------------------------------------------------------------------------- */
 
 struct chart_value_sources {  /* merged in this order, each list from left to right */

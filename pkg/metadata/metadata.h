@@ -68,6 +68,7 @@ NODISCARD int metadata_print_json(const struct metadata *md, struct buf *out, st
 NODISCARD int metadata_lock_print_json(const struct metadata_lock *lock, struct buf *out, struct err **err);
 /* The same as a value, for YAML (helm show chart, Chart.yaml of a package). */
 struct value metadata_to_value(struct arena *a, const struct metadata *md);
+struct value metadata_lock_to_value(struct arena *a, const struct metadata_lock *lock);
 /* .Chart of Helm 4 without IsRoot: Go field names, empty lists instead of null, annotations as map[string]string. */
 struct value metadata_template_value(struct arena *a, const struct metadata *md);
 

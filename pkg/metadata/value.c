@@ -80,6 +80,19 @@ struct value metadata_to_value(struct arena *a, const struct metadata *md)
     return v;
 }
 
+struct value metadata_lock_to_value(struct arena *a, const struct metadata_lock *lock)
+{
+    struct value v = value_new_map_sized(a, 3);
+    struct value_list dependencies = VALUE_LIST_INIT(a);
+
+    for (size_t i = 0; i < lock->n_dependencies; i++)
+        value_list_add(&dependencies, dependency_value(a, &lock->dependencies[i]));
+    value_setz(v, "dependencies", lock->dependencies ? value_list_done(&dependencies) : VALUE_NONE);
+    value_setz(v, "digest", value_from_str(lock->digest));
+    value_setz(v, "generated", value_from_str(lock->generated));
+    return v;
+}
+
 /* ---- as Helm 4 shows it to templates (structToMap) ---- */
 
 static struct value template_maintainer(struct arena *a, const struct metadata_maintainer *m)
