@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "pintle/chart_flags.h"
 #include "pintle/commands.h"
+#include "semver/semver.h"
 
 static const struct cli_flag flags[] = {
     { "destination", 'd', CLI_STRING, ".", NULL, "location to write the chart.", NULL },
@@ -44,6 +45,8 @@ static int pack(struct cli *c, const char *path, struct err **err)
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_UNPACKED_MAX);
     CLEANUP(free_ptr) char *file = NULL;
     struct chart_log log = chart_flags_log(c);
+    struct str version = str_from(cli_string(c, "version"));
+    struct semver parsed;
     int r;
 
     if (fs_exists(path) && !fs_is_dir(path))
