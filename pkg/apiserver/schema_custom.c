@@ -41,7 +41,6 @@ static int coerce_metadata(struct custom *c, struct value v, struct value *ret)
     r = api_schema_decode_type(c->a, api_kind_object_meta(), STR(""), STR("ObjectMeta"), v, ret, &unknown,
                                &why);
     if (r < 0) {
-        CLEANUP(buf_done) struct buf b = BUF_INIT(64 * KIB);
         struct api_causes causes = API_CAUSES_INIT(c->a);
 
         api_cause_invalid(&causes, buf_z(&c->path), v, err_message(why));

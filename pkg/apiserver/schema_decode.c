@@ -160,7 +160,7 @@ static int decode_integer(struct decoder *d, struct api_ref t, struct value in, 
 static int decode_time(struct decoder *d, struct api_ref t, struct value in, const struct place *at,
                        struct value *ret)
 {
-    CLEANUP(buf_done) struct buf b = BUF_INIT(64), quoted = BUF_INIT(4 * KIB);
+    CLEANUP(buf_done) struct buf b = BUF_INIT(64);
     const bool micro = api_ref_kind(t) == API_TYPE_MICRO_TIME;
     const char *layout = micro ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
     struct wall_time time;
@@ -248,7 +248,7 @@ static int decode_scalar(struct decoder *d, struct api_ref t, struct value in, c
         fits = in.kind == VALUE_STRING;
         if (fits)
             break;
-        /* fall through */
+        __attribute__((fallthrough));
     case API_TYPE_INT32:
     case API_TYPE_INT64:
         return decode_integer(d, t, in, at, ret);

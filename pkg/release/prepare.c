@@ -268,7 +268,7 @@ static int check_ownership_of(struct observation *o, struct kube_ref ref, struct
         return err_wrap(err, r, "listing %.*s", STR_ARG(ref.kind));
     for (struct value_iter it = value_iter(value_getz(list, "items")); value_next(&it);) {
         struct kube_ref live = { ref.api_version, ref.kind, kube_namespace(it.v), kube_name(it.v) };
-        CLEANUP(buf_done) struct buf why = BUF_INIT(4 * KIB), name = BUF_INIT(KIB);
+        CLEANUP(buf_done) struct buf why = BUF_INIT(4 * KIB);
 
         if (!release_objects_find(&o->plan.objects, &live) || release_objects_find(&o->before, &live) ||
             release_owner_matches(it.v, &o->owner))

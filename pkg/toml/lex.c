@@ -6,7 +6,8 @@
 #include "base/utf8.h"
 #include "toml/toml_int.h"
 
-static PRINTF(3, 0) int fail(struct toml_parser *p, size_t line, const char *fmt, va_list args)
+PRINTF(3, 0)
+static int fail(struct toml_parser *p, size_t line, const char *fmt, va_list args)
 {
     CLEANUP(buf_done) struct buf key = BUF_INIT(64 * KIB);
     char text[1024];
