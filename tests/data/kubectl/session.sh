@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a chart user does with kubectl, one command a line: sourced by kubectl.sh, which defines
+# What a chart user does with kubectl, one command a line: sourced by tests/conformance/kubectl.sh, which defines
 #   k ARGS…      prints "$ kubectl ARGS", then the normalised output and "[status]" when it is not 0
 #   title TEXT   a heading
 # The same commands against a real kube-apiserver gave tests/data/kubectl/session.txt.
