@@ -52,13 +52,15 @@ static uint32_t next(struct lex *l)
     return r;
 }
 
-static uint32_t peek(struct lex *l)
+static uint32_t peek(const struct lex *l)
 {
-    size_t pos = l->pos;
-    uint32_t line = l->line, r = next(l);
+    uint32_t r;
 
-    l->pos = pos;
-    l->line = line;
+    if (l->pos >= l->in.n)
+        return END_OF_TEXT;
+    if ((unsigned char)l->in.p[l->pos] < 0x80)
+        return (unsigned char)l->in.p[l->pos];
+    go_decode_rune(rest(l, l->pos), &r);
     return r;
 }
 
@@ -138,10 +140,11 @@ static bool has_right_trim(struct str s)
 /* At "}}" or " -}}"? */
 static bool at_right_delim(const struct lex *l, bool *ret_trim)
 {
-    struct str s = rest(l, l->pos);
+    const char *p = l->in.p + l->pos;
+    size_t n = l->in.n - l->pos;
 
-    *ret_trim = has_right_trim(s) && str_has_prefix(str_sub(s, TRIM_MARKER, s.n), STR("}}"));
-    return *ret_trim || str_has_prefix(s, STR("}}"));
+    *ret_trim = n >= 4 && p[1] == '-' && p[2] == '}' && p[3] == '}' && is_space((unsigned char)p[0]);
+    return *ret_trim || (n >= 2 && p[0] == '}' && p[1] == '}');
 }
 
 static size_t spaces_at_end(struct str s)
@@ -261,18 +264,22 @@ static enum step lex_space(struct lex *l)
 }
 
 /* May an identifier, field or variable end here? */
-static bool at_terminator(struct lex *l)
+static bool at_terminator(const struct lex *l)
 {
     uint32_t r = peek(l);
 
     return is_space(r) || r == END_OF_TEXT || (r < 0x80 && strchr(".,|:)(", (int)r) && r) ||
-           str_has_prefix(rest(l, l->pos), STR("}}"));
+           (r == '}' && str_has_prefix(rest(l, l->pos), STR("}}")));
 }
 
 static void skip_alnum(struct lex *l)
 {
-    while (is_alnum(peek(l)))
-        next(l);
+    for (uint32_t r; is_alnum(r = peek(l));) {
+        if (r < 0x80)
+            l->pos++;
+        else
+            next(l);
+    }
 }
 
 static enum step lex_identifier(struct lex *l)
