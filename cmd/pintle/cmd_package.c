@@ -52,13 +52,15 @@ static int pack(struct cli *c, const char *path, struct err **err)
     if (fs_exists(path) && !fs_is_dir(path))
         return err_set(err, ERRC_INVALID, "%s is not a folder with a chart", path);
     r = chart_load(path, &log, &chart, err);
+    if (r >= 0 && version.n > 0)
+        r = semver_parse(version, &parsed, err);
     if (r >= 0)
         r = chart_check_dependencies(chart, err);
-    if (r >= 0)
-        r = chart_pack(chart, str_from(cli_string(c, "version")), str_from(cli_string(c, "app-version")),
-                       &packed, err);
     if (r < 0)
         return r;
+    r = chart_pack(chart, version, str_from(cli_string(c, "app-version")), &packed, err);
+    if (r < 0)
+        return err_wrap(err, r, "failed to save");
     file = target(c, chart);
     r = fs_make_dirs(cli_string(c, "destination"), 0755, err);
     if (r >= 0)
