@@ -229,6 +229,8 @@ static NODISCARD int read_string(struct parser *j, struct str *ret)
     j->p = p + 1;
     if (!verbatim)
         *ret = decode_string(j->arena, *ret, ret->n + extra);
+    else if (!j->o.borrow)
+        *ret = arena_dup(j->arena, *ret);
     return 0;
 }
 

@@ -183,6 +183,22 @@ static void test_borrowed_strings_point_into_the_text(void **state)
     assert_str(value_str(value_at(v, 1)), "esc\n");
 }
 
+static void test_strings_outlive_the_text_unless_they_are_borrowed(void **state)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+    CLEANUP(err_free) struct err *err = NULL;
+    char text[] = "{\"key\":[\"plain\",\"esc\\n\"]}";
+    struct value v, list;
+
+    UNUSED(state);
+    assert_ok(json_parse(a, str_from(text), NULL, &v, &err), err);
+    memset(text, 'x', sizeof(text) - 1);
+    list = value_getz(v, "key");
+    assert_num(value_len(list), 2);
+    assert_str(value_str(value_at(list, 0)), "plain");
+    assert_str(value_str(value_at(list, 1)), "esc\n");
+}
+
 static void test_a_stream_is_cut_at_values(void **state)
 {
     static const char text[] = " {\"a\":\"}\\\"\",\"b\":[1]}\n[2]\"x\\\"y\" 12 true{}";
@@ -228,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_depth_ends_at_the_limit),
         cmocka_unit_test(test_the_arena_limit_ends_a_document),
         cmocka_unit_test(test_borrowed_strings_point_into_the_text),
+        cmocka_unit_test(test_strings_outlive_the_text_unless_they_are_borrowed),
         cmocka_unit_test(test_a_stream_is_cut_at_values),
         cmocka_unit_test(test_a_stream_with_a_stray_bracket_fails),
     };
