@@ -79,6 +79,7 @@ static NODISCARD int grow_values(struct parser *j)
     if (!arena_fits(j->arena, (j->n_values + 1) * sizeof(*j->values)))
         return fail_memory(j);
     ARRAY_GROW(j->values, j->cap_values, j->n_values + 1);
+    assert(j->values);
     return 0;
 }
 
@@ -90,6 +91,7 @@ static inline NODISCARD int push(struct parser *j, struct value v)
         if (r < 0)
             return r;
     }
+    assert(j->values);
     j->values[j->n_values++] = v;
     return 0;
 }
@@ -116,7 +118,7 @@ static bool is_hex(char c)
 /* p is behind a backslash. */
 static int check_escape(struct parser *j, const char *p)
 {
-    if (p == j->end || !memchr("bfnrtu\\/\"", *p, 9))
+    if (p == j->end || *p == '\0' || !strchr("bfnrtu\\/\"", *p))
         return fail_inside(j, p, "in string escape code");
     if (*p != 'u')
         return 0;
@@ -419,12 +421,15 @@ static NODISCARD int make_map(struct parser *j, const struct value *items, size_
 
 static NODISCARD int close_container(struct parser *j)
 {
-    struct frame f = j->frames[--j->depth];
-    struct value *items = j->values ? j->values + f.first : NULL,
-                 v; /* NULL: nothing was in any container yet */
-    size_t n = j->n_values - f.first;
+    struct value *items, v;
+    struct frame f;
+    size_t n;
     int r = 0;
 
+    assert(j->depth > 0 && j->frames);
+    f = j->frames[--j->depth];
+    n = j->n_values - f.first;
+    items = j->values ? j->values + f.first : NULL; /* NULL: nothing was in any container yet */
     if (!arena_fits(j->arena, 2 * n * sizeof(*items) + sizeof(struct value_map)))
         return fail_memory(j);
     if (f.map) {
@@ -432,8 +437,8 @@ static NODISCARD int close_container(struct parser *j)
     } else {
         struct value *list = ARENA_ARRAY(j->arena, struct value, n);
 
-        if (n > 0)
-            memcpy(list, items, n * sizeof(*list));
+        for (size_t i = 0; i < n; i++)
+            list[i] = items[i];
         v = value_from_list(list, n);
     }
     j->n_values = f.first;
@@ -529,6 +534,7 @@ static NODISCARD int parse(struct parser *j, struct value *ret)
                        STR_ARG(j->out_of_range));
     if (arena_failed(j->arena))
         return fail_memory(j);
+    assert(j->values);
     *ret = j->values[0];
     return 0;
 }

@@ -536,7 +536,7 @@ int schema_compile(struct str text, struct schema **ret, struct err **err)
 {
     CLEANUP(schema_free) struct schema *s = schema_new(err);
     struct document *doc;
-    struct value root;
+    struct value root = VALUE_NONE;
     int r;
 
     assert(ret);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -110,6 +111,7 @@ bool decimal_is_multiple(const struct decimal *a, const struct decimal *b)
     if (a->n == 0 || b->n == 0)
         return b->n != 0;
     m = mantissa(b, MIN(b->n, 19));
+    assert(m > 0); /* the first digit is not 0 */
     r = mantissa(a, MIN(a->n, 19)) % m;
     exponent = (a->point - a->n) - (b->point - b->n);
     if (exponent < 0) /* a's digits do not end in 0, so no power of ten divides them */

@@ -294,7 +294,7 @@ static NODISCARD int collect_below(struct schema *s, struct document *doc, struc
 int schema_collect(struct schema *s, struct document *doc, struct value v, struct str base,
                    struct str pointer, int draft, int depth)
 {
-    struct str id = STR(""), url, fragment;
+    struct str id, url, fragment;
     bool has_schema = false;
     int r, found = draft;
 

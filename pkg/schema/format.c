@@ -474,7 +474,7 @@ static bool check_local_part(struct str s, struct buf *why)
     if (str_contains(s, STR("..")))
         return no(why, "consecutive dots");
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && !memchr(".!#$%&'*+-/=?^_`{|}~", s.p[i], 20))
+        if (!ascii_is_alnum(s.p[i]) && !(s.p[i] && strchr(".!#$%&'*+-/=?^_`{|}~", s.p[i])))
             return bad_rune(why, s, i, "invalid character ", "");
     return true;
 }
@@ -564,7 +564,7 @@ static bool check_authority(struct buf *why, struct str s, struct str authority)
                 return fail_url(why, s, "invalid URL escape ", escape, "");
             i += 2;
         } else if ((unsigned char)host.p[i] < 0x80 && !ascii_is_alnum(host.p[i]) &&
-                   !memchr("-._~!$&'()*+,;=:[]<>\"", host.p[i], 21)) {
+                   !(host.p[i] && strchr("-._~!$&'()*+,;=:[]<>\"", host.p[i]))) {
             return fail_url(why, s, "invalid character ", str_sub(host, i, i + 1), " in host name");
         }
     }
@@ -587,7 +587,7 @@ static bool parse_url(struct str s, bool *ret_absolute, struct str *ret_path, st
     if (str_has_prefix(rest, STR(":")))
         return fail_url(why, rest, "missing protocol scheme", STR_NONE, "");
     while (n < rest.n && (ascii_is_alpha(rest.p[n]) ||
-                          (n > 0 && (ascii_is_digit(rest.p[n]) || memchr("+-.", rest.p[n], 3)))))
+                          (n > 0 && (ascii_is_digit(rest.p[n]) || (rest.p[n] && strchr("+-.", rest.p[n]))))))
         n++;
     *ret_absolute = n > 0 && n < rest.n && rest.p[n] == ':';
     if (*ret_absolute)

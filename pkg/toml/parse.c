@@ -43,7 +43,7 @@ static bool is_bare(uint32_t c)
 static NODISCARD int read_bare(struct toml_parser *p, struct str *ret)
 {
     size_t start = p->pos;
-    uint32_t c;
+    uint32_t c = 0;
     int r;
 
     do {
@@ -59,7 +59,7 @@ static NODISCARD int read_bare(struct toml_parser *p, struct str *ret)
 /* The next part of a key or table name, whose first character is c. */
 static NODISCARD int read_part(struct toml_parser *p, uint32_t c, struct toml_key *key)
 {
-    struct str part;
+    struct str part = STR_NONE;
     int r;
 
     if (c == '"' || c == '\'') {
@@ -87,7 +87,7 @@ static NODISCARD int peek_behind_blanks(struct toml_parser *p, uint32_t *c)
 /* a.b."c" = : up to behind the equals sign. */
 static NODISCARD int read_key(struct toml_parser *p, struct toml_key *key)
 {
-    uint32_t c;
+    uint32_t c = 0;
     int r = peek_behind_blanks(p, &c);
 
     if (r < 0)
@@ -145,8 +145,8 @@ static NODISCARD int next_in_container(struct toml_parser *p, uint32_t *c)
 static NODISCARD int read_array(struct toml_parser *p, struct value *ret)
 {
     struct value_list list = VALUE_LIST_INIT(p->arena);
-    struct value v;
-    uint32_t c;
+    struct value v = VALUE_NONE;
+    uint32_t c = 0;
     int r;
 
     toml_mark_array(p, true);
@@ -202,8 +202,9 @@ static NODISCARD int read_assignment(struct toml_parser *p, struct toml_key *key
 
     if (r < 0)
         return r;
+    assert(key->n > 0 && key->parts);
     p->current = key->parts[key->n - 1];
-    for (size_t i = 0; i + 1 < key->n && r == 0; i++)
+    for (size_t i = 0; i + 1 < key->n && r == 0; i++) /* all but the last name */
         r = toml_enter_implicit(p, key->parts[i]);
     if (r == 0)
         r = read_value(p, false, ret);
@@ -218,12 +219,12 @@ static NODISCARD int read_assignment(struct toml_parser *p, struct toml_key *key
 
 static NODISCARD int read_members(struct toml_parser *p, struct value table)
 {
-    uint32_t c;
+    uint32_t c = 0;
     int r;
 
     for (;;) {
         struct toml_key key = { 0 };
-        struct value v;
+        struct value v = VALUE_NONE;
 
         r = next_in_container(p, &c);
         if (r < 0 || c == '}')
@@ -267,8 +268,8 @@ static NODISCARD int read_inline_table(struct toml_parser *p, bool in_array, str
 
 static NODISCARD int read_value(struct toml_parser *p, bool in_array, struct value *ret)
 {
-    struct str s;
-    uint32_t c;
+    struct str s = STR_NONE;
+    uint32_t c = 0;
     int r = toml_skip_blanks(p);
 
     if (r == 0)
@@ -299,7 +300,7 @@ static NODISCARD int read_header(struct toml_parser *p)
 {
     struct toml_key key = { 0 };
     bool array;
-    uint32_t c;
+    uint32_t c = 0;
     int r = toml_peek(p, &c);
 
     if (r < 0)
@@ -337,7 +338,7 @@ static NODISCARD int read_header(struct toml_parser *p)
 /* Behind a value or header only a comment may follow on the line. */
 static NODISCARD int end_line(struct toml_parser *p)
 {
-    uint32_t c;
+    uint32_t c = 0;
     int r = toml_skip_blanks(p);
 
     if (r == 0)
@@ -352,12 +353,12 @@ static NODISCARD int end_line(struct toml_parser *p)
 
 static NODISCARD int read_document(struct toml_parser *p)
 {
-    uint32_t c;
+    uint32_t c = 0;
     int r;
 
     for (;;) {
         struct toml_key key = { 0 };
-        struct value v;
+        struct value v = VALUE_NONE;
 
         r = next_in_container(p, &c);
         if (r < 0 || p->at_eof)

@@ -147,7 +147,7 @@ static bool underscores_ok(struct str s)
 
 static bool has_leading_zero(struct str s)
 {
-    if (s.n > 1 && s.p[0] == '0' && !memchr("box", s.p[1], 3))
+    if (s.n > 1 && s.p[0] == '0' && !strchr("box", s.p[1]))
         return true;
     return s.n > 2 && (s.p[0] == '-' || s.p[0] == '+') && s.p[1] == '0';
 }
@@ -389,7 +389,7 @@ static NODISCARD int read_word(struct toml_parser *p, size_t start, struct value
         return make_float(p, str_sub(rest, 0, 3), ret);
     }
     /* upstream tries "inf" and "nan" first and then forgets to go back over a second letter that fits */
-    if (rest.n > 1 && memchr("in", rest.p[0], 2) && memchr("na", rest.p[1], 2))
+    if (rest.n > 1 && strchr("in", rest.p[0]) && strchr("na", rest.p[1]))
         start++;
     do {
         r = toml_next(p, &c);

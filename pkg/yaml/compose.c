@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events to nodes. Iterative: depth costs heap, not stack. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -103,11 +104,15 @@ static void open_container(struct composer *c, const struct yml_event *e)
 
 static NODISCARD int close_container(struct composer *c)
 {
-    struct frame *f = &c->frames[--c->depth];
-    size_t n = c->n_nodes - f->first;
     struct yml_node *items;
-    int r = check_memory(c, n * sizeof(*items));
+    struct frame *f;
+    size_t n;
+    int r;
 
+    assert(c->depth > 0 && c->frames);
+    f = &c->frames[--c->depth];
+    n = c->n_nodes - f->first;
+    r = check_memory(c, n * sizeof(*items));
     if (r < 0)
         return r;
     items = ARENA_ARRAY(c->nodes_arena, struct yml_node, n);
@@ -151,8 +156,10 @@ int yml_compose(struct yml_reader *r, const struct yml_event *first, struct aren
         if (got == 0)
             got = add_event(&c, &e);
     }
-    if (got == 0)
+    if (got == 0) {
+        assert(c.nodes);
         *ret = c.nodes[0];
+    }
     free(c.nodes);
     free(c.frames);
     map_done(&c.anchors);

@@ -58,10 +58,7 @@ static struct str valid_text(struct arena *a, struct str s)
     while (s.n > 0) {
         size_t width = utf8_decode(s, &rune);
 
-        if (rune == UTF8_INVALID)
-            memcpy(p + to.n, "\xef\xbf\xbd", 3);
-        else
-            memcpy(p + to.n, s.p, width);
+        memcpy(p + to.n, rune == UTF8_INVALID ? "\xef\xbf\xbd" : s.p, rune == UTF8_INVALID ? 3 : width);
         to.n += rune == UTF8_INVALID ? 3 : width;
         s = str_sub(s, width, s.n);
     }

@@ -60,7 +60,8 @@ struct flags {
 static void analyze_indicator(struct str s, size_t i, bool after_white, bool before_white, struct flags *f)
 {
     if (i == 0) {
-        if (memchr("#,[]{}&*!|>'\"%@`", s.p[0], 16) || (memchr("?:-", s.p[0], 3) && before_white))
+        if ((s.p[0] && strchr("#,[]{}&*!|>'\"%@`", s.p[0])) ||
+            (s.p[0] && strchr("?:-", s.p[0]) && before_white))
             f->indicators = true;
     } else if ((s.p[i] == ':' && before_white) || (s.p[i] == '#' && after_white)) {
         f->indicators = true;

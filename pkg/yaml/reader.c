@@ -258,7 +258,7 @@ int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **er
 
 int yml_reader_next(struct yml_reader *r, struct yml_event *ret, struct err **err)
 {
-    struct yml_event e;
+    struct yml_event e = { .kind = YML_END };
     int got;
 
     do {
