@@ -201,7 +201,8 @@ static void cap_managers(struct work *w)
     qsort(old, n, sizeof(*old), compare_age);
     left = n;
     for (size_t i = 0; i < n && left > UPDATE_MANAGERS_MAX; i++) {
-        struct managed_entry bucket = { .manager = STR("ancient-changes"), .api_version = old[i]->api_version };
+        struct managed_entry bucket = { .manager = STR("ancient-changes"),
+                                        .api_version = old[i]->api_version };
         struct managed_entry *first = NULL, *into = managed_find(&w->managed, &bucket);
 
         for (size_t j = 0; j < i && !first; j++)

@@ -168,8 +168,7 @@ static struct value describe(struct arena *a, const struct content_file *file, c
 static void add_contents(struct packer *p, struct value files)
 {
     CLEANUP(buf_done)
-    struct buf text = BUF_INIT(64 * MIB),
-               packed = BUF_INIT(64 * MIB), encoded = BUF_INIT(128 * MIB);
+    struct buf text = BUF_INIT(64 * MIB), packed = BUF_INIT(64 * MIB), encoded = BUF_INIT(128 * MIB);
     struct value contents = value_new_map(p->arena), data;
     struct str member = STR("data");
 

@@ -205,7 +205,8 @@ static bool hold_stream(struct kube_reflector *r, struct http_stream *s)
 static int read_stream(struct kube_reflector *r, struct http_stream *s, int watch_s, struct err **err)
 {
     CLEANUP(kube_watch_parser_free) struct kube_watch_parser *p = kube_watch_parser_new(0);
-    int64_t start = clock_mono_ms(), dead_ms = start + watch_s * 1000LL + MIN(watch_s * 1000LL, WATCH_GRACE_MS);
+    int64_t start = clock_mono_ms(),
+            dead_ms = start + watch_s * 1000LL + MIN(watch_s * 1000LL, WATCH_GRACE_MS);
     bool any = false;
     int n;
 

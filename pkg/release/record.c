@@ -71,8 +71,7 @@ void record_free(struct record *r)
 static int unpack(struct str data, struct buf *json, struct err **err)
 {
     CLEANUP(buf_done)
-    struct buf outer = BUF_INIT(2 * RELEASE_RECORD_MAX),
-               inner = BUF_INIT(2 * RELEASE_RECORD_MAX);
+    struct buf outer = BUF_INIT(2 * RELEASE_RECORD_MAX), inner = BUF_INIT(2 * RELEASE_RECORD_MAX);
 
     if (!base64_decode(BASE64_STD, data, &outer, NULL) || outer.failed ||
         !base64_decode(BASE64_STD, buf_str(&outer), &inner, NULL) || inner.failed)
@@ -139,11 +138,9 @@ static struct value encode_labels(const struct record *r, struct arena *a)
 static int pack(const struct record *r, struct arena *a, struct str *ret, struct err **err)
 {
     CLEANUP(buf_done)
-    struct buf json = BUF_INIT(RELEASE_RECORD_UNPACKED_MAX),
-               packed = BUF_INIT(RELEASE_RECORD_MAX);
+    struct buf json = BUF_INIT(RELEASE_RECORD_UNPACKED_MAX), packed = BUF_INIT(RELEASE_RECORD_MAX);
     CLEANUP(buf_done)
-    struct buf inner = BUF_INIT(2 * RELEASE_RECORD_MAX),
-               outer = BUF_INIT(4 * RELEASE_RECORD_MAX);
+    struct buf inner = BUF_INIT(2 * RELEASE_RECORD_MAX), outer = BUF_INIT(4 * RELEASE_RECORD_MAX);
     int e = json_print(r->release, JSON_ESCAPE_HTML, &json, err);
 
     if (e < 0)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "json/json.h"
 #include "template/template.h"
+#include "json/json.h"
 
 #include "unit/template/render_case.h"
 

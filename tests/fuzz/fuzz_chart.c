@@ -7,7 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {
-    "Chart.yaml", "values.yaml", "Chart.lock", "requirements.yaml", "charts/s/Chart.yaml", "charts/s/values.yaml",
+    "Chart.yaml",        "values.yaml",         "Chart.lock",
+    "requirements.yaml", "charts/s/Chart.yaml", "charts/s/values.yaml",
 };
 
 /* The input, cut at NUL bytes, as the files of a chart: loading ends in an error or in a chart whose dependencies can be

@@ -198,7 +198,7 @@ static void test_quantities_compare_by_amount(void **state)
 
     UNUSED(state);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct api_quantity a, b;
+        struct api_quantity a = { 0 }, b = { 0 };
 
         assert_true(api_quantity_parse(str_from(cases[i].a), &a) &&
                     api_quantity_parse(str_from(cases[i].b), &b));

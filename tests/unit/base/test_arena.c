@@ -9,7 +9,7 @@
 #define IS_POISONED(p) (__asan_address_is_poisoned(p) != 0)
 #define HAS_ASAN true
 #else
-#define IS_POISONED(p) false
+#define IS_POISONED(p) ((void)(p), false)
 #define HAS_ASAN false
 #endif
 
