@@ -153,15 +153,26 @@ int controller_new(const struct controller_options *o, const struct controller_k
         r = add_kind(c, &kinds[i], err);
     if (r < 0)
         return r;
-    kube_set_observer(c->kube, count_request, c);
+    kube_add_observer(c->kube, count_request, c);
     *ret = TAKE(c);
     return 0;
 }
 
+static void join_all(struct controller *c)
+{
+    for (size_t i = 0; i < c->n_threads; i++)
+        pthread_join(c->threads[i], NULL);
+    c->n_threads = 0;
+    for (size_t i = 0; i < c->n_informers; i++)
+        informer_join(c->informers[i]);
+}
+
 void controller_free(struct controller *c)
 {
-    if (!c || c->abandoned)
+    if (!c)
         return;
+    if (c->abandoned)
+        join_all(c);
     for (size_t i = 0; i < c->n_informers; i++)
         informer_free(c->informers[i]);
     free(c->informers);
@@ -169,7 +180,7 @@ void controller_free(struct controller *c)
     queue_free(c->queue);
     election_free(c->election);
     if (c->kube)
-        kube_set_observer(c->kube, NULL, NULL);
+        kube_remove_observer(c->kube, c);
     kube_unref(c->kube);
     metrics_free(c->metrics);
     for (size_t i = 0; i < c->n_kinds; i++)
@@ -580,14 +591,11 @@ static void wind_down(struct controller *c, bool at_once)
     kube_cancel(c->kube);
     if (!workers_end(c, END_MS)) {
         log_warn("a reconcile did not end in time");
+        stop_election(c, false);
         c->abandoned = true;
         return;
     }
-    for (size_t i = 0; i < c->n_threads; i++)
-        pthread_join(c->threads[i], NULL);
-    c->n_threads = 0;
-    for (size_t i = 0; i < c->n_informers; i++)
-        informer_join(c->informers[i]);
+    join_all(c);
     stop_election(c, !at_once);
 }
 

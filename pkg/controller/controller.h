@@ -96,7 +96,9 @@ struct controller_options {          /* zero: the default; borrowed during contr
 /* Everything is copied but what the function pointers and ctx refer to. INVALID for a table that contradicts itself. */
 NODISCARD int controller_new(const struct controller_options *o, const struct controller_kind *kinds,
                              size_t n_kinds, struct controller **ret, struct err **err);
-void controller_free(struct controller *c); /* after controller_run() has returned; may be NULL */
+/* After controller_run() has returned; may be NULL. Waits for a reconcile that had not ended by then: a program that must
+ * end at once leaves by _exit(). */
+void controller_free(struct controller *c);
 DEFINE_CLEANUP(struct controller *, controller_free)
 /* Watches, waits to become the leader, reconciles, until controller_stop(): 0, at most 2 s after the stop. Losing the
  * lease is UNAVAILABLE: all work stopped before the lease ended; the process must exit. The kube client is cancelled

@@ -131,7 +131,7 @@ struct controller {
     pthread_t *threads;
     size_t n_threads;
     atomic_int n_working; /* worker threads that have not ended */
-    bool abandoned;       /* a worker did not end in time: nothing may be freed */
+    bool abandoned;       /* a worker did not end in time: controller_free() waits for it */
     struct election *election;
     pthread_t election_thread;
     bool election_running;

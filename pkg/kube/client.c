@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The connection and its views. */
+#include <assert.h>
 #include <errno.h>
 
 #include "kube/kube_int.h"
@@ -13,6 +14,7 @@ static void conn_unref(struct kube_conn *c)
     kube_discovery_done(&c->discovery);
     kube_config_free(c->config);
     pthread_mutex_destroy(&c->secrets_lock);
+    pthread_mutex_destroy(&c->observers_lock);
     pthread_mutex_destroy(&c->sleep_lock);
     pthread_cond_destroy(&c->sleep_cond);
     free(c->base);
@@ -39,6 +41,7 @@ static struct kube_conn *conn_new(const struct kube_config *config)
     c->base = base_url(config->server);
     c->secure = str_has_prefix(str_from(c->base), STR("https://"));
     pthread_mutex_init(&c->secrets_lock, NULL);
+    pthread_mutex_init(&c->observers_lock, NULL);
     pthread_mutex_init(&c->sleep_lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -160,8 +163,27 @@ bool kube_conn_sleep(struct kube_conn *c, int64_t ms)
     return !cancelled;
 }
 
-void kube_set_observer(struct kube *k, kube_observe_fn fn, void *ctx)
+void kube_add_observer(struct kube *k, kube_observe_fn fn, void *ctx)
 {
-    k->conn->observe = fn;
-    k->conn->observe_ctx = ctx;
+    struct kube_conn *c = k->conn;
+    size_t i = 0;
+
+    pthread_mutex_lock(&c->observers_lock);
+    while (i < KUBE_OBSERVERS_MAX && c->observers[i].fn)
+        i++;
+    assert(i < KUBE_OBSERVERS_MAX);
+    c->observers[i] = (struct kube_observer){ fn, ctx };
+    pthread_mutex_unlock(&c->observers_lock);
+}
+
+void kube_remove_observer(struct kube *k, const void *ctx)
+{
+    struct kube_conn *c = k->conn;
+
+    pthread_mutex_lock(&c->observers_lock);
+    for (size_t i = 0; i < KUBE_OBSERVERS_MAX; i++) {
+        if (c->observers[i].fn && c->observers[i].ctx == ctx)
+            c->observers[i] = (struct kube_observer){ 0 };
+    }
+    pthread_mutex_unlock(&c->observers_lock);
 }

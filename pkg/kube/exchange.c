@@ -336,7 +336,7 @@ int exchange_arm(struct kube_exchange_state *x, struct err **err)
 
 void exchange_observe(const struct kube_exchange_state *x, int code, int64_t took_ms)
 {
-    const struct kube_conn *c = x->k->conn;
+    struct kube_conn *c = x->k->conn;
     size_t base = strlen(c->base);
     struct kube_exchange e = { .verb = x->verb,
                                .resource = x->kind ? x->kind->plural : STR(""),
@@ -345,8 +345,12 @@ void exchange_observe(const struct kube_exchange_state *x, int code, int64_t too
                                .code = code,
                                .took_ms = took_ms };
 
-    if (c->observe)
-        c->observe(c->observe_ctx, &e);
+    pthread_mutex_lock(&c->observers_lock);
+    for (size_t i = 0; i < KUBE_OBSERVERS_MAX; i++) {
+        if (c->observers[i].fn)
+            c->observers[i].fn(c->observers[i].ctx, &e);
+    }
+    pthread_mutex_unlock(&c->observers_lock);
 }
 
 /* ---- again? ------------------------------------------------------------------------------------------------------- */

@@ -78,8 +78,8 @@ void kube_cancel(struct kube *k);
  * allowed them is over, even when this process slept through its end. 0: never. May be moved at any time. */
 void kube_set_fence(struct kube *k, int64_t until_ms);
 
-/* Told after every HTTP exchange, from the thread that made it. For metrics and tests; set before the client is
- * shared. `code` is 0 when no answer came. */
+/* Told after every HTTP exchange, from the thread that made it, one at a time. For metrics and tests. `code` is 0 when no
+ * answer came. */
 struct kube_exchange {
     const char *
         verb; /* "get", "list", "watch", "create", "update", "patch", "apply", "delete", "discovery", "raw" */
@@ -90,7 +90,9 @@ struct kube_exchange {
     int64_t took_ms;
 };
 typedef void (*kube_observe_fn)(void *ctx, const struct kube_exchange *x);
-void kube_set_observer(struct kube *k, kube_observe_fn fn, void *ctx);
+/* At most 4 at a time. Both know the observer by `ctx`; after the removal it is not called any more. */
+void kube_add_observer(struct kube *k, kube_observe_fn fn, void *ctx);
+void kube_remove_observer(struct kube *k, const void *ctx);
 
 /* ---- objects ------------------------------------------------------------------------------------------------------ */
 

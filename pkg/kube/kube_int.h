@@ -84,6 +84,8 @@ struct kube_discovery {
 void kube_discovery_init(struct kube_discovery *d);
 void kube_discovery_done(struct kube_discovery *d);
 
+#define KUBE_OBSERVERS_MAX 4
+
 struct kube_conn {
     atomic_int refs;
     struct kube_config *config;
@@ -97,8 +99,11 @@ struct kube_conn {
 
     struct kube_discovery discovery;
     _Atomic int64_t fence_ms; /* 0: none */
-    kube_observe_fn observe;
-    void *observe_ctx;
+    pthread_mutex_t observers_lock;
+    struct kube_observer {
+        kube_observe_fn fn; /* NULL: free */
+        void *ctx;
+    } observers[KUBE_OBSERVERS_MAX];
 
     pthread_mutex_t sleep_lock;
     pthread_cond_t sleep_cond;

@@ -68,7 +68,7 @@ static int group_setup(void **state)
         print_error("%s\n", err_message(err));
         return -1;
     }
-    kube_set_observer(kube, observe, NULL);
+    kube_add_observer(kube, observe, NULL);
     snprintf(ns_text, sizeof(ns_text), "kube-test-%x", random_below(1U << 30));
     if (kube_create(kube, arena,
                     object("{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"NS\"}}"),
