@@ -19,7 +19,8 @@ import (
 )
 
 // Functions with the kinds of their arguments: s string, i int, f float, b bool, l list, m map, a anything, + repeat
-// the one before, t template name, c literal, D a map nobody else has (a map put into itself would end Helm). What depends on clock, random or map order is not here.
+// the one before, t template name, c literal, D a map nobody else has (a map put into itself would end Helm),
+// G a list without room at its end (slice would reach into it). What depends on clock, random or map order is not here.
 var functions = strings.Fields(`
 abbrev:is abbrevboth:iis add:aa+ add1:a addf:aa+ adler32sum:s all:a+ any:a+ append:la atoi:s b32dec:s b32enc:s
 b64dec:s b64enc:s base:s biggest:aa+ camelcase:s cat:a+ ceil:a chunk:il clean:s coalesce:a+ compact:l concat:l+
@@ -28,10 +29,10 @@ float64:a floor:a fromJson:s fromJsonArray:s fromYaml:s fromYamlArray:s get:ms h
 hasSuffix:ss indent:is initial:l initials:s int:a int64:a isAbs:s join:sl kebabcase:s kindIs:sa kindOf:a last:l
 list:a+ lower:s max:aa+ maxf:aa+ merge:Dm mergeOverwrite:Dm min:aa+ minf:aa+ mod:aa mul:aa+ mulf:aa+ mustAppend:la
 mustCompact:l mustFirst:l mustFromJson:s mustHas:al mustInitial:l mustLast:l mustPrepend:la mustRest:l mustReverse:l
-mustSlice:lii mustToJson:a mustToPrettyJson:a mustToRawJson:a mustUniq:l mustWithout:la nindent:is nospace:s omit:ms+
+mustSlice:Gii mustToJson:a mustToPrettyJson:a mustToRawJson:a mustUniq:l mustWithout:la nindent:is nospace:s omit:ms+
 pick:ms+ pluck:sm+ plural:ssi prepend:la quote:a+ regexFind:ss regexFindAll:ssi regexMatch:ss regexQuoteMeta:s
 regexReplaceAll:sss regexReplaceAllLiteral:sss regexSplit:ssi repeat:is replace:sss rest:l reverse:l round:ai semver:s
-semverCompare:ss seq:ii set:msc sha1sum:s sha256sum:s sha512sum:s slice:lii snakecase:s sortAlpha:l split:ss
+semverCompare:ss seq:ii set:msc sha1sum:s sha256sum:s sha512sum:s slice:Gii snakecase:s sortAlpha:l split:ss
 splitList:ss splitn:sis squote:a+ sub:aa subf:aa substr:iis swapcase:s ternary:aab title:s toDecimal:a toJson:a
 toPrettyJson:a toRawJson:a toString:a toStrings:a toToml:m toYaml:a toYamlPretty:m trim:s trimAll:ss trimPrefix:ss
 trimSuffix:ss trunc:is tuple:a+ typeIs:sa typeIsLike:sa typeOf:a uniq:l unset:ms until:i untilStep:iii untitle:s upper:s
@@ -102,7 +103,7 @@ func (r *random) variable() string {
 
 // An operand of roughly the kind; often enough of another one.
 func (r *random) operand(kind byte, depth int) string {
-	if r.chance(2) && kind != 'c' && kind != 'D' {
+	if r.chance(2) && !strings.ContainsRune("cDG", rune(kind)) {
 		kind = "sifblma"[r.Intn(7)]
 	}
 	if r.chance(15) && depth < 3 {
@@ -110,7 +111,7 @@ func (r *random) operand(kind byte, depth int) string {
 			return "(" + call + ")"
 		}
 	}
-	if r.chance(3) && depth < 3 && kind != 'c' && kind != 'D' {
+	if r.chance(3) && depth < 3 && !strings.ContainsRune("cDG", rune(kind)) {
 		return "(" + r.pipeline(depth+1) + ")" + r.suffix()
 	}
 	switch kind {
@@ -119,6 +120,8 @@ func (r *random) operand(kind byte, depth int) string {
 	case 'i':
 		// Nothing large: Helm has no limits.
 		return r.pick("1", "2", "3", "0", "-1", "5", "10", "0x1F", "'a'", "1.0", "1.5", "(int .Values.n)", "(len .Values.l)", r.variable())
+	case 'G':
+		return r.pick(".Values.l", ".Values.ln", "(list 1 2 3)", "(until 4)", ".Values.s", ".Values.no")
 	case 'c':
 		return r.pick(r.stringLiteral(), r.number())
 	case 'D':
