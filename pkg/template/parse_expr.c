@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Terms, operands, commands, pipelines. */
+#include "base/limits.h"
 #include "template/number_node.h"
 #include "template/parse.h"
 #include "template/quote.h"
-
-#define PARENS_MAX 10000 /* as Go */
 
 /* ---- terms ---- */
 
@@ -62,7 +61,7 @@ static const struct node *parenthesized(struct parser *p)
 {
     const struct node *n;
 
-    if (p->parens >= PARENS_MAX || stack_is_low(0))
+    if (p->parens >= TEMPLATE_NODES_DEPTH_MAX || stack_is_low(0))
         return parse_fail_text(p, "max expression depth exceeded");
     p->parens++;
     n = parse_pipeline(p, "parenthesized pipeline", TOK_RIGHT_PAREN);

@@ -201,6 +201,41 @@ static void nesting_in_the_source_is_limited(void **state)
     }
 }
 
+/* Whether the parentheses parse and render. */
+static void *render_nested(void *arg)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(MIB), out = BUF_INIT(MIB);
+    CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new();
+    CLEANUP(tpl_run_free) struct tpl_run *run = tpl_run_new(set, NULL);
+    const size_t *n = arg;
+
+    buf_adds(&text, "{{ ");
+    nested(&text, "(", ")", *n);
+    buf_adds(&text, " }}");
+    if (tpl_set_add(set, STR("t"), buf_str(&text), NULL) < 0 ||
+        tpl_render(run, STR("t"), VALUE_NONE, &out, NULL) < 0)
+        return NULL;
+    return arg;
+}
+
+static void parentheses_nest_as_deep_as_in_go(void **state)
+{
+    pthread_attr_t attr;
+
+    UNUSED(state);
+    assert_num(pthread_attr_init(&attr), 0);
+    assert_num(pthread_attr_setstacksize(&attr, 256 * MIB), 0);
+    for (size_t n = TEMPLATE_NODES_DEPTH_MAX - 1; n <= TEMPLATE_NODES_DEPTH_MAX + 1; n++) {
+        pthread_t thread;
+        void *rendered;
+
+        assert_num(pthread_create(&thread, &attr, render_nested, &n), 0);
+        assert_num(pthread_join(thread, &rendered), 0);
+        assert_case_num("limit - 1, limit, limit + 1", rendered != NULL, n <= TEMPLATE_NODES_DEPTH_MAX);
+    }
+    pthread_attr_destroy(&attr);
+}
+
 static void a_value_that_contains_itself_does_not_print(void **state)
 {
     UNUSED(state);
@@ -358,6 +393,7 @@ int main(void)
         cmocka_unit_test(deep_includes_of_one_name_render),
         cmocka_unit_test(recursion_without_end_is_an_error),
         cmocka_unit_test(nesting_in_the_source_is_limited),
+        cmocka_unit_test(parentheses_nest_as_deep_as_in_go),
         cmocka_unit_test(a_value_that_contains_itself_does_not_print),
         cmocka_unit_test(lookup_and_dns_are_handed_in),
         cmocka_unit_test(lint_mode_reports_instead_of_failing),
