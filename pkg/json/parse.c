@@ -231,8 +231,6 @@ static NODISCARD int read_string(struct parser *j, struct str *ret)
     j->p = p + 1;
     if (!verbatim)
         *ret = decode_string(j->arena, *ret, ret->n + extra);
-    else if (!j->o.borrow)
-        *ret = arena_dup(j->arena, *ret);
     return 0;
 }
 
@@ -554,6 +552,12 @@ int json_parse(struct arena *a, struct str text, const struct json_options *o, s
     if (text.n > JSON_TEXT_MAX)
         return err_set(err, ERRC_LIMIT, "JSON text of %zu bytes is over the limit of %zu", text.n,
                        JSON_TEXT_MAX);
+    if (!j.o.borrow && text.n > 0) { /* one copy for all strings: they point into it */
+        if (!arena_fits(a, text.n))
+            return fail_memory(&j);
+        j.p = arena_dup(a, text).p;
+        j.end = j.p + text.n;
+    }
     r = parse(&j, ret);
     free(j.values);
     free(j.frames);
