@@ -60,7 +60,7 @@ cluster_start() {
         --cert-dir "$cluster_dir/certs" --service-cluster-ip-range 10.96.0.0/16 --allow-privileged \
         --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$cluster_dir/sa.key" \
         --service-account-signing-key-file "$cluster_dir/sa.key" --authorization-mode RBAC \
-        --token-auth-file "$cluster_dir/tokens.csv" $admission
+        --token-auth-file "$cluster_dir/tokens.csv" $admission ${APISERVER_FLAGS:-}
     cluster_wait test -s "$cluster_dir/certs/apiserver.crt" || return 1
     cluster_kubeconfig "$cluster_dir/kubeconfig" "$token"
     export KUBECONFIG=$cluster_dir/kubeconfig KUBECACHEDIR=$cluster_dir/cache
