@@ -8,7 +8,7 @@
 #include "http/http_int.h"
 
 #define LOOP_STACK (1 * MIB)
-#define POLL_MS 1000
+#define POLL_MS 30000              /* whatever has to be noticed sooner wakes the loop */
 #define STREAMS_PER_CONNECTION 200 /* servers say 100 to 250; libcurl opens what is missing */
 
 static void list_add(struct loop *l, struct transfer *t)
