@@ -234,6 +234,17 @@ static void test_a_stream_with_a_stray_bracket_fails(void **state)
                  "invalid character ']' looking for beginning of value");
 }
 
+static void test_a_text_over_the_limit_is_not_looked_at(void **state)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+    CLEANUP(err_free) struct err *err = NULL;
+    struct value v;
+
+    UNUSED(state);
+    assert_fails(json_parse(a, (struct str){ "1", JSON_TEXT_MAX + 1 }, NULL, &v, &err), ERRC_LIMIT, err,
+                 "JSON text of 268435457 bytes is over the limit of 268435456");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_strings_outlive_the_text_unless_they_are_borrowed),
         cmocka_unit_test(test_a_stream_is_cut_at_values),
         cmocka_unit_test(test_a_stream_with_a_stray_bracket_fails),
+        cmocka_unit_test(test_a_text_over_the_limit_is_not_looked_at),
     };
 
     return RUN_TESTS(tests);

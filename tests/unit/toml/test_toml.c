@@ -63,12 +63,24 @@ static void test_bytes_are_a_list_of_numbers(void **state)
     assert_str(buf_str(&out), "b = [104, 105]\n");
 }
 
+static void test_a_text_over_the_limit_is_not_looked_at(void **state)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+    CLEANUP(err_free) struct err *err = NULL;
+    struct value v;
+
+    UNUSED(state);
+    assert_fails(toml_parse(a, (struct str){ "a", TOML_TEXT_MAX + 1 }, &v, &err), ERRC_LIMIT, err,
+                 "TOML text of 67108865 bytes is over the limit of 67108864");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_recorded_answer_of_go_is_ours),
         cmocka_unit_test(test_depth_ends_at_the_limit),
         cmocka_unit_test(test_bytes_are_a_list_of_numbers),
+        cmocka_unit_test(test_a_text_over_the_limit_is_not_looked_at),
     };
 
     return RUN_TESTS(tests);

@@ -239,6 +239,17 @@ static void test_a_failing_source_is_reported(void **state)
     assert_fails(got, ERRC_IO, err, "the disk is gone");
 }
 
+static void test_a_text_over_the_limit_is_not_looked_at(void **state)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+    CLEANUP(err_free) struct err *err = NULL;
+    struct value v;
+
+    UNUSED(state);
+    assert_fails(yml_parse(a, (struct str){ "1", YAML_TEXT_MAX + 1 }, NULL, &v, &err), ERRC_LIMIT, err,
+                 "YAML text of 268435457 bytes is over the limit of 268435456");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_events_come_from_a_stream),
         cmocka_unit_test(test_a_value_is_taken_out_of_a_stream),
         cmocka_unit_test(test_a_failing_source_is_reported),
+        cmocka_unit_test(test_a_text_over_the_limit_is_not_looked_at),
     };
 
     return RUN_TESTS(tests);
