@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The template engine against Helm's, called in a warm Go process: one render with parsing, the same bytes checked.
+# The template engine against Helm's, called in a warm Go process: CPU time of one render with
+# parsing, the same bytes checked.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 cache=${PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/pintle/peers}

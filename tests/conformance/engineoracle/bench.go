@@ -68,7 +68,7 @@ func benchCase(text string, n, rounds int) testCase {
 		Files: map[string]string{"templates/_h.tpl": benchHelpers, "templates/t.yaml": text}}
 }
 
-// Nanoseconds for one render here and in the other program, parsing included.
+// CPU time of one render here and in the other program, parsing included.
 func bench(program string) {
 	cmd := exec.Command(program)
 	cmd.Stderr = os.Stderr
