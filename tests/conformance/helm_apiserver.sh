@@ -52,6 +52,12 @@ says() { # PATTERN COMMAND…: the output has it
     grep -qE -- "$pattern" "$dir/said"
 }
 
+nothing() { # KINDS FLAGS…: there is none of them
+    "$KUBECTL" get "$@" -o name >"$dir/said" 2>&1
+    cat "$dir/said"
+    [ ! -s "$dir/said" ]
+}
+
 life() { # HELM NAME FLAGS…
     local helm=$1 name=$2
     shift 2
@@ -70,8 +76,7 @@ life() { # HELM NAME FLAGS…
     check "$name: drop an object" "$helm" upgrade "$name" "$dir/demo" --set serviceAccount.create=false
     check "$name: it is gone" says 'NotFound' "$KUBECTL" get sa "$name-demo"
     check "$name: uninstall" "$helm" uninstall "$name"
-    check "$name: nothing is left" says 'No resources found' "$KUBECTL" get deploy,svc,sa,secret -l "app.kubernetes.io/instance=$name" \
-        -o name
+    check "$name: nothing is left" nothing deploy,svc,sa,secret -l "app.kubernetes.io/instance=$name"
 }
 
 at_once() { # N releases installed together
@@ -99,6 +104,6 @@ start_server
 check "after kill -9: ls" says '^10$' bash -c "'$HELM' ls -q | wc -l"
 check "after kill -9: upgrade" "$HELM" upgrade many1 "$dir/demo" --set replicaCount=2
 check "after kill -9: uninstall" bash -c "'$HELM' uninstall \$('$HELM' ls -q)"
-check "nothing is left" says 'No resources found' "$KUBECTL" get deploy,secret -o name
+check "nothing is left" nothing deploy,secret
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
