@@ -341,7 +341,9 @@ int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **
     struct file f = { .set = s, .arena = s->arena, .source = source };
     int r = 0;
 
-    *source = (struct source){ arena_dup(s->arena, name), arena_dup(s->arena, text) };
+    *source = (struct source){ name, text };
+    if (!s->below) /* what a tpl call hands over lives as long as its run */
+        *source = (struct source){ arena_dup(s->arena, name), arena_dup(s->arena, text) };
     lex_init(&f.lex, s->arena, source->text);
     parse_file(&f);
     if (f.failed)

@@ -109,7 +109,7 @@ struct tpl_set {
 
 const struct tree *tpl_set_find(const struct tpl_set *s, struct str name); /* NULL: none of that name */
 
-/* Parses `text` under `name` into s. TEMPLATE with Go's text, not yet Helm's. */
+/* Parses `text` under `name` into s; an overlay borrows both. TEMPLATE with Go's text, not yet Helm's. */
 NODISCARD int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **err);
 
 /* Node as Go prints it again. */
