@@ -153,6 +153,9 @@ struct str http_stream_header(const struct http_stream *s, struct str name); /* 
 /* Appends what has come to `out`, waiting up to wait_ms for the first byte. The number of bytes; 0 at the end of the
  * answer; TIMEOUT when nothing came in time (the stream goes on); else as http_do(). */
 NODISCARD int http_stream_read(struct http_stream *s, int64_t wait_ms, struct buf *out, struct err **err);
+/* The stream should have spoken and has not: its connection is thought dead, and no later request is sent on it. (With
+ * several streams on one connection closing this one would not close it.) */
+void http_stream_suspect(struct http_stream *s);
 void http_stream_cancel(struct http_stream *s); /* reads fail with CANCELLED from now on, waiting ones too */
 
 /* URLs. All refuse (INVALID) other schemes than http and https, user information, and more than HTTP_URL_MAX. */

@@ -35,6 +35,7 @@ struct http_client {
     bool streams_started;
     atomic_bool cancelled;
     atomic_bool saw_h1, saw_h2; /* over TLS: what servers speak */
+    atomic_int epoch;           /* moves when a connection is thought dead: later requests do not use it */
 };
 
 /* Wakes those who wait for one or several transfers. On the waiter's stack; guarded by the loop's lock. */
@@ -58,6 +59,7 @@ struct transfer {
     bool has_tls;
     struct str first_url; /* whose origin the request's own headers belong to */
     bool stream;
+    int epoch;
     int64_t until_ms; /* monotonic */
     int redirects;    /* followed at most */
 
@@ -101,6 +103,7 @@ NODISCARD int transfer_finish(struct transfer *t, CURLcode code, struct err **er
 int transfer_status_error(const struct transfer *t, struct err **err);
 bool transfer_is_accepted(const struct transfer *t, int status); /* is this status an answer? */
 bool transfer_is_redirect(const struct transfer *t);
+void transfer_suspect(struct transfer *t); /* its connection no longer answers */
 const char *transfer_method(const struct transfer *t);
 
 /* callbacks.c */

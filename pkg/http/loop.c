@@ -44,7 +44,8 @@ static void limit_connections(struct loop *l)
     if (!l->streams)
         limit = (long)l->client->connections_host;
     else if (h2)
-        limit = (long)MAX((size_t)2, (l->n_running + STREAMS_PER_CONNECTION) / STREAMS_PER_CONNECTION + 1);
+        limit = 2 * (long)((l->n_running + STREAMS_PER_CONNECTION) / STREAMS_PER_CONNECTION +
+                           1); /* dead ones count */
     if (limit != l->connections_host)
         curl.multi_setopt(l->multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit);
     l->connections_host = limit;

@@ -50,6 +50,8 @@ static int wait_headers(struct http_stream *s, struct err **err)
         r = copy_error(t, err); /* what fails later is for the reader, behind what came before */
     else if (!t->headers_done && t->state != TRANSFER_DONE)
         r = err_set(err, ERRC_TIMEOUT, "%s: no answer in time", transfer_method(t));
+    if (r == -ERRC_TIMEOUT)
+        transfer_suspect(t);
     pthread_mutex_unlock(&l->lock);
     if (r == 0 && !transfer_is_accepted(t, t->status))
         r = transfer_status_error(t, err);
@@ -135,6 +137,11 @@ int http_stream_read(struct http_stream *s, int64_t wait_ms, struct buf *out, st
     if (r > 0 && buf_check(out, NULL) < 0)
         return buf_check(out, err);
     return r;
+}
+
+void http_stream_suspect(struct http_stream *s)
+{
+    transfer_suspect(s->t);
 }
 
 void http_stream_cancel(struct http_stream *s)

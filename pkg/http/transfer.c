@@ -237,6 +237,22 @@ static void set_server_name(struct transfer *t, const struct http_url *u)
     curl.easy_setopt(t->easy, CURLOPT_URL, url);
 }
 
+/* libcurl goes on using an HTTP/2 connection that has fallen silent for as long as a stream is open on it, but never for
+ * another set of roots. So each epoch has its own: the same certificates, another remark behind them. */
+static struct str epoch_roots(struct transfer *t)
+{
+    if (t->epoch == 0)
+        return t->tls.ca_pem;
+    return arena_printf(t->memory, STR_FMT "\n# %d\n", STR_ARG(t->tls.ca_pem), t->epoch);
+}
+
+void transfer_suspect(struct transfer *t)
+{
+    int epoch = t->epoch;
+
+    IGNORE_ERROR(atomic_compare_exchange_strong(&t->loop->client->epoch, &epoch, t->epoch + 1) ? 0 : -1);
+}
+
 static void set_tls(struct transfer *t, const struct http_url *u, bool at_home, bool trusted)
 {
     CURL *e = t->easy;
@@ -246,7 +262,7 @@ static void set_tls(struct transfer *t, const struct http_url *u, bool at_home, 
     curl.easy_setopt(e, CURLOPT_SSL_VERIFYPEER, verify ? 1L : 0L);
     curl.easy_setopt(e, CURLOPT_SSL_VERIFYHOST, verify ? 2L : 0L);
     if (t->tls.ca_pem.n > 0)
-        set_blob(e, CURLOPT_CAINFO_BLOB, t->tls.ca_pem);
+        set_blob(e, CURLOPT_CAINFO_BLOB, epoch_roots(t));
     else if (t->tls.ca_file)
         curl.easy_setopt(e, CURLOPT_CAINFO, t->tls.ca_file);
     if (trusted) {
@@ -356,6 +372,7 @@ int transfer_new(struct http_client *c, const struct http_request *rq, bool stre
     atomic_init(&t->refs, 1);
     t->loop = stream ? &c->streams : &c->exchanges;
     t->stream = stream;
+    t->epoch = atomic_load(&c->epoch);
     t->memory = arena_new(SIZE_MAX / 2);
     t->body.max = t->queue.max = SIZE_MAX;
     t->easy = curl.easy_init();
@@ -466,6 +483,8 @@ static int transfer_failed(struct transfer *t, CURLcode code, struct err **err)
 
 int transfer_finish(struct transfer *t, CURLcode code, struct err **err)
 {
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        transfer_suspect(t);
     if (code != CURLE_OK && !t->enough)
         return transfer_failed(t, code, err);
     if (transfer_is_redirect(t))

@@ -214,8 +214,10 @@ static int read_stream(struct kube_reflector *r, struct http_stream *s, int watc
         n = watch_read(s, p, MAX(dead_ms - clock_mono_ms(), (int64_t)1), take_event, r, err);
         any = any || n > 0;
     } while (n > 0);
-    if (n == -ERRC_TIMEOUT)
+    if (n == -ERRC_TIMEOUT) {
         count(r, &r->figures.silent);
+        http_stream_suspect(s);
+    }
     if (n == 0 && !any && clock_mono_ms() - start < SHORT_MS)
         return err_set(err, ERRC_UNAVAILABLE, "watch " STR_FMT ": the server ended it at once",
                        STR_ARG(r->list.ref.kind));
