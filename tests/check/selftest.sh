@@ -14,7 +14,11 @@ put() { mkdir -p "$(dirname "$1")"; cat >"$1"; }
 SPDX='/* SPDX-License-Identifier: Apache-2.0 */'
 
 make_clean_tree() {
-    mkdir -p tests/lib
+    mkdir -p tests/lib tools crds cmd/pintle/manifests
+    cp "$here/tools/embed.awk" tools/
+    cp "$here/cmd/pintle/embedded.h" cmd/pintle/
+    echo 'a: 1' >crds/a.yaml
+    echo 'b: 2' >cmd/pintle/manifests/b.yaml
     cp "$here/Makefile" "$here/.clang-format" "$here/VERSION" .
     cp -r "$here/tests/check" tests/check
     cp "$here"/tests/lib/check.sh tests/lib/
