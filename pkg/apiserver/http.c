@@ -202,9 +202,12 @@ static enum MHD_Result refuse(struct exchange *x, int code, const char *reason, 
 
 /* ---- requests ------------------------------------------------------------------------------------------------ */
 
+/* "" when it is absent, never NULL: str_split() tells the two apart. */
 static struct str header(struct exchange *x, const char *name)
 {
-    return str_from(x->server->mhd->MHD_lookup_connection_value(x->con, MHD_HEADER_KIND, name));
+    const char *value = x->server->mhd->MHD_lookup_connection_value(x->con, MHD_HEADER_KIND, name);
+
+    return str_from(value ? value : "");
 }
 
 static enum api_method method_of(const char *name)

@@ -17,7 +17,7 @@ enum { NAME_TRIES = 8, RANDOM_NAME_CHARS = 5, NAME_BASE_MAX = 58, MODIFY_TRIES =
 
 static struct str media_type(struct str content_type)
 {
-    struct str rest = content_type, type;
+    struct str rest = content_type, type = STR("");
 
     str_split(&rest, ';', &type);
     return str_trim(type);

@@ -162,7 +162,7 @@ static bool is_apply(const struct api_request *rq)
 static int parse_write_options(struct api_request *rq)
 {
     struct api_causes causes = API_CAUSES_INIT(rq->arena);
-    struct str manager = api_param(rq, "fieldManager"), agent = rq->user_agent, name;
+    struct str manager = api_param(rq, "fieldManager"), agent = rq->user_agent, name = STR("");
 
     parse_dry_run(rq, &causes);
     if (rq->method != API_DELETE) {

@@ -87,7 +87,7 @@ static const struct {
 
 static int patch_kind_of(struct api_request *rq, enum patch_kind *ret)
 {
-    struct str rest = rq->content_type, type;
+    struct str rest = rq->content_type, type = STR("");
 
     str_split(&rest, ';', &type);
     type = str_trim(type);

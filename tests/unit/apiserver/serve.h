@@ -50,6 +50,7 @@ struct question {
     const char *type;            /* of the body; NULL: JSON */
     const char *body;            /* ' stands for "; NULL: none */
     const char *accept, *as;     /* as: impersonated user */
+    bool bare;                   /* without Content-Type and User-Agent */
 };
 
 struct answer {
@@ -79,9 +80,11 @@ static inline void serve_fill(struct fixture *f, struct api_request *rq, const s
     rq->method_name = str_from(q->method);
     str_split(&rest, '?', &rq->path);
     rq->query = rest;
-    rq->content_type = q->type ? str_from(q->type) : STR("application/json");
-    rq->accept = str_from(q->accept);
-    rq->user_agent = STR("test/1");
+    if (!q->bare) {
+        rq->content_type = q->type ? str_from(q->type) : STR("application/json");
+        rq->user_agent = STR("test/1");
+    }
+    rq->accept = str_from(q->accept ? q->accept : "");
     if (q->as)
         api_request_impersonation_header(rq, STR("Impersonate-User"), str_from(q->as));
     for (size_t i = 0; body && (i == 0 || q->body[i - 1]); i++)

@@ -190,6 +190,15 @@ static void a_watch_of_a_custom_kind_ends_with_its_definition(void **state)
     get(f, 404, "/apis/example.org/v1/cakes");
 }
 
+static void a_request_without_headers_is_served(void **state)
+{
+    struct fixture *f = *state;
+
+    ask(f, 201, .method = "POST", .target = CMS, .body = "{'metadata':{'name':'bare'}}", .bare = true);
+    ask(f, 415, .method = "PATCH", .target = CMS "/bare", .body = "{}", .bare = true);
+    ask(f, 200, .method = "DELETE", .target = CMS "/bare", .bare = true);
+}
+
 enum { OBJECTS = 40 };
 
 static void *create_many(void *arg)
@@ -244,6 +253,7 @@ int main(void)
         SERVE_TEST(one_namespace_does_not_see_the_other),
         SERVE_TEST(a_write_that_changes_nothing_is_no_event),
         SERVE_TEST(a_watch_of_a_custom_kind_ends_with_its_definition),
+        SERVE_TEST(a_request_without_headers_is_served),
         SERVE_TEST(many_writes_arrive_once_and_in_order),
     };
 
