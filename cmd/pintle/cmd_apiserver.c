@@ -43,7 +43,7 @@ static int run(struct cli *c, struct err **err)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
     r = apiserver_start(&o, &s, err);
     if (r < 0)
         return r;
