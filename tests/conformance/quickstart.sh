@@ -79,6 +79,7 @@ check_eq "nothing was refused" "$(grep -hoE '(is forbidden|cannot [a-z]+ resourc
 check_eq "no Secret's content is in the logs" "$(grep -c not-a-real-secret "$work/controller.log")" 0
 k -n shop delete releasegroup caches --timeout 60s >/dev/null 2>&1 || fail "the group is deleted"
 k -n shop delete release shop --timeout 60s >/dev/null 2>&1 || fail "the release is deleted"
-wait_for 20 eval '[ -z "$("$HELM" list -n shop -q)" ]' || fail "deleting uninstalls" "$("$HELM" list -n shop; k get releases -A -o yaml; k get releasegroups -A)"
+# The cluster's garbage collector learns of new kinds every 30 s.
+wait_for 90 eval '[ -z "$("$HELM" list -n shop -q)" ]' || fail "deleting uninstalls" "$("$HELM" list -n shop; k get releases -A -o yaml; k get releasegroups -A)"
 stop
 finish
