@@ -19,16 +19,15 @@ die() { echo "fresh: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || die "only root may make and enter a root directory"
 command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 
-# The host's mirror when it is a Debian, else the public one.
+# The host's mirror when it is a Debian, else the one that debootstrap knows.
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
     sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | head -n 1)
-mirror=${mirror:-http://deb.debian.org/debian}
 
 mkdir -p "$cache/archives"
 if [ ! -s "$cache/$suite.tar" ]; then
     echo "fresh: making a bare $suite"
     bare=$(mktemp -d "${TMPDIR:-/var/tmp}/pintle-bare.XXXXXX")
-    debootstrap --variant=minbase "$suite" "$bare" "$mirror" >"$cache/debootstrap.log" 2>&1 ||
+    debootstrap --variant=minbase "$suite" "$bare" ${mirror:+"$mirror"} >"$cache/debootstrap.log" 2>&1 ||
         { tail -n 20 "$cache/debootstrap.log" >&2; rm -rf "$bare"; die "debootstrap failed"; }
     tar -C "$bare" --one-file-system -cf "$cache/$suite.tar.new" .
     mv "$cache/$suite.tar.new" "$cache/$suite.tar"
