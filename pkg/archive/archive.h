@@ -44,3 +44,16 @@ NODISCARD int archive_gzip(struct str text, struct buf *out, struct err **err);
 /* Appends the unpacked bytes of one or several joined gzip members. PARSE when damaged or cut short; LIMIT past out->max,
  * counted while inflating. */
 NODISCARD int archive_gunzip(struct str packed, struct buf *out, struct err **err);
+
+/* Encoders whose DEFLATE streams can be made again from what they stand for. Charts come from `helm package`, and that is Go's
+ * compress/flate at its default level (Go 1.7 to 1.26 at least); Python's tarfile, Java and Node use zlib at 6 or 9. */
+enum archive_deflater {
+    ARCHIVE_DEFLATE_GO,
+    ARCHIVE_DEFLATE_ZLIB_6,
+    ARCHIVE_DEFLATE_ZLIB_9,
+    ARCHIVE_DEFLATE_ZLIB_1,
+    ARCHIVE_DEFLATE_ZLIB_9_9, /* with zlib's largest memory level */
+    ARCHIVE_DEFLATE_MAX_,
+};
+/* Appends the raw DEFLATE stream that this encoder makes of `text`, bit for bit. LIMIT when `out` is full. */
+NODISCARD int archive_deflate(enum archive_deflater how, struct str text, struct buf *out, struct err **err);

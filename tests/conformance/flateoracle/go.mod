@@ -1,0 +1,3 @@
+module flateoracle
+
+go 1.26
