@@ -166,3 +166,9 @@ void err_free(struct err *e)
     free(e->http_reason);
     free(e);
 }
+
+void err_clear(struct err **err)
+{
+    if (err)
+        err_free(TAKE(*err));
+}

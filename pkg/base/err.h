@@ -63,3 +63,4 @@ void err_format(const struct err *e, struct buf *out); /* outermost first, joine
 const char *err_message(const struct err *e);          /* the same as a string; borrowed; "" for NULL */
 void err_free(struct err *e);                          /* e may be NULL */
 DEFINE_CLEANUP(struct err *, err_free)
+void err_clear(struct err **err); /* forgives: frees *err and leaves NULL; err may be NULL */

@@ -69,8 +69,7 @@ static int observe_index(struct chart_manager *m, struct subject *s, struct err 
     r = kube_do(m->kube, s->arena,
                 &(struct kube_request){ .verb = KUBE_GET, .ref = ref, .metadata_only = true }, NULL, err);
     if (r == -ERRC_NOT_FOUND) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         s->reason = "RepositoryNotFound";
         return err_set(err, ERRC_NOT_FOUND, "spec.repository: there is no Repository %.*s",
                        STR_ARG(s->repository));
@@ -164,9 +163,11 @@ static int ensure_chart(struct chart_manager *m, struct subject *s, const struct
                                    arena_printf(a, "%.*s-%.*s", STR_ARG(d->name), STR_ARG(repository)));
     struct value live, o = value_new_map(a), spec = value_new_map(a), labels = value_new_map(a);
     struct value_list versions = VALUE_LIST_INIT(a);
-    int r = kube_get(m->kube, a, &ref, &live, err);
+    int r = kube_find(m->kube, a, &ref, &live, err);
 
-    if (r == 0) {
+    if (r < 0)
+        return r;
+    if (r == 1) {
         for (struct value_iter it = value_iter(value_path(live, "spec.versions")); value_next(&it);) {
             if (str_eq(value_str(it.v), d->version))
                 return 0;
@@ -174,10 +175,6 @@ static int ensure_chart(struct chart_manager *m, struct subject *s, const struct
         }
         if (kube_label(live, STR(LABEL_UNMANAGED)).n == 0)
             return 0; /* somebody else decides its versions */
-    } else if (r != -ERRC_NOT_FOUND) {
-        return r;
-    } else if (err) {
-        err_free(TAKE(*err));
     }
     value_list_add(&versions, value_from_str(d->version.n ? d->version : STR("*")));
     value_setz(labels, LABEL_UNMANAGED, VALUE_STR("true"));
@@ -420,65 +417,19 @@ static struct value resolved_status(struct subject *s)
     return value_list_done(&list);
 }
 
-static struct value set_condition(struct subject *s, struct value list, const char *type, const char *status,
-                                  const char *reason, struct str message)
+static struct value status_fields(struct subject *s, bool good)
 {
-    struct kube_condition c = { .type = str_from(type),
-                                .status = status,
-                                .reason = str_from(reason),
-                                .message = message,
-                                .observed_generation = kube_generation(s->object) };
+    struct value fields = value_new_map(s->arena);
 
-    return kube_condition_set(s->arena, list, &c, NULL);
-}
-
-static struct value make_status(struct subject *s, bool good, bool retry, const char *reason,
-                                struct str message)
-{
-    struct value old = value_getz(s->object, "status"), list = value_getz(old, "conditions");
-    struct value status = value_is_map(old) ? value_copy_maps(s->arena, old) : value_new_map(s->arena);
-    struct str handled = kube_annotation(s->object, STR("pintle.dev/reconcile-at"));
-
-    list = set_condition(s, list, "Ready", good ? "True" : "False", reason, message);
-    list = !good && retry ? set_condition(s, list, "Reconciling", "True", reason, message)
-                          : kube_condition_unset(s->arena, list, STR("Reconciling"), NULL);
-    list = !good && !retry ? set_condition(s, list, "Stalled", "True", reason, message)
-                           : kube_condition_unset(s->arena, list, STR("Stalled"), NULL);
-    list = set_condition(s, list, "synced", good ? "True" : "False", reason, message);
-    value_setz(status, "observedGeneration", value_from_int(kube_generation(s->object)));
-    value_setz(status, "conditions", list);
-    value_setz(status, "versions", good ? VALUE_STR("synced") : VALUE_STR("notSynced"));
-    value_setz(status, "dependencies", s->deps_synced ? VALUE_STR("synced") : VALUE_STR("notSynced"));
-    if (handled.n > 0)
-        value_setz(status, "lastHandledReconcileAt", value_from_str(handled));
+    value_setz(fields, "versions", good ? VALUE_STR("synced") : VALUE_STR("notSynced"));
+    value_setz(fields, "dependencies", s->deps_synced ? VALUE_STR("synced") : VALUE_STR("notSynced"));
     if (good) {
-        value_setz(status, "resolved", resolved_status(s));
-        value_setz(status, "deprecated", value_from_bool(value_bool(value_getz(s->md, "deprecated"))));
-        value_setz(status, "type", value_from_str(value_str(value_getz(s->md, "type"))));
-        value_setz(status, "tags", value_from_str(value_str(value_getz(s->md, "tags"))));
+        value_setz(fields, "resolved", resolved_status(s));
+        value_setz(fields, "deprecated", value_from_bool(value_bool(value_getz(s->md, "deprecated"))));
+        value_setz(fields, "type", value_from_str(value_str(value_getz(s->md, "type"))));
+        value_setz(fields, "tags", value_from_str(value_str(value_getz(s->md, "tags"))));
     }
-    return status;
-}
-
-static int report(struct chart_manager *m, struct subject *s, bool good, bool retry, const char *reason,
-                  struct str message, struct err **err)
-{
-    struct kube_ref ref = kube_ref_of(s->object);
-    struct value old = value_getz(s->object, "status"), patch = value_new_map(s->arena);
-    struct value before = kube_condition_find(old, STR("Ready"));
-    struct value status = make_status(s, good, retry, reason, message);
-    int r;
-
-    if (value_equal(old, status))
-        return 0;
-    value_setz(patch, "status", status);
-    r = kube_patch_status(m->kube, s->arena, &ref, patch, NULL, err);
-    if (r < 0)
-        return err_wrap(err, r, "status");
-    if (!retry && !str_eq(value_str(value_getz(before, "message")), message))
-        kube_event(m->recorder, s->object, good ? KUBE_EVENT_NORMAL : KUBE_EVENT_WARNING, reason, "%.*s",
-                   STR_ARG(message));
-    return 0;
+    return fields;
 }
 
 static struct str success_message(struct subject *s)
@@ -495,6 +446,18 @@ static const char *failure_reason(const struct subject *s, enum errc code)
     if (s->reason)
         return s->reason;
     return code == ERRC_NOT_FOUND ? "ChartNotFound" : code == ERRC_TIMEOUT ? "Timeout" : "FetchFailed";
+}
+
+static int report(struct chart_manager *m, struct subject *s, struct err *cause, struct err **err)
+{
+    struct controller_report rep = { .object = s->object, .ready = "True", .reason = "Synced" };
+
+    if (cause)
+        rep = controller_failure(s->object, failure_reason(s, err_code(cause)), cause);
+    else
+        rep.message = success_message(s);
+    rep.fields = status_fields(s, !cause);
+    return controller_report(m->kube, m->recorder, s->arena, &rep, cause, err);
 }
 
 /* ---- the reconcile ----------------------------------------------------------------------------------------------------------------- */
@@ -520,16 +483,11 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     struct chart_manager *m = ctx;
     struct kube_ref ref = KUBE_REF(API_VERSION, "Chart", STR_NONE, call->key.name);
     struct subject s = { .arena = call->arena, .deps_synced = true };
-    CLEANUP(err_free) struct err *cause = NULL;
-    int r = kube_get(m->kube, call->arena, &ref, &s.object, err);
+    struct err *cause = NULL;
+    int r = kube_find(m->kube, call->arena, &ref, &s.object, err);
 
-    if (r == -ERRC_NOT_FOUND) {
-        if (err)
-            err_free(TAKE(*err));
-        return 0;
-    }
-    if (r < 0 || kube_is_deleting(s.object))
-        return r;
+    if (r <= 0 || kube_is_deleting(s.object))
+        return MIN(r, 0);
     s.spec = value_getz(s.object, "spec");
     if (value_bool(value_getz(s.spec, "suspend")))
         return 0;
@@ -538,14 +496,9 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     if (s.name.n == 0)
         s.name = call->key.name;
     r = work(m, &s, &cause);
-    if (r == 0)
-        return report(m, &s, true, false, "Synced", success_message(&s), err);
     if (r == -ERRC_UNAVAILABLE && s.reason)
         ret->requeue_after_ms = WAIT_FOR_REPOSITORY_MS;
-    IGNORE_ERROR(report(m, &s, false, errc_retryable((enum errc) - r), failure_reason(&s, (enum errc) - r),
-                        str_from(err_message(cause)), NULL));
-    *err = TAKE(cause);
-    return r;
+    return report(m, &s, cause, err);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------ */

@@ -151,7 +151,7 @@ static int add_file(struct arena *a, const char *path, struct value *base, struc
 /* The reason stays out of the text, as in Helm: it may quote a secret. */
 static int set_json_failed(const char *what, const char *text, struct err **cause, struct err **err)
 {
-    err_free(TAKE(*cause));
+    err_clear(cause);
     return err_set(err, ERRC_PARSE, "failed parsing --set-json data%s %s", what, text);
 }
 

@@ -17,8 +17,7 @@ static int find(struct kube *k, struct arena *a, const struct kube_ref *ref, str
 
     if (r != -ERRC_NOT_FOUND)
         return r < 0 ? r : 1;
-    if (err)
-        err_free(TAKE(*err));
+    err_clear(err);
     return 0;
 }
 

@@ -134,6 +134,59 @@ bool controller_find(struct controller *c, const char *watch, struct controller_
 struct controller_object *controller_list(struct controller *c, const char *watch, struct str index_key,
                                           struct arena *a, size_t *ret_n);
 
+/* ---- reports ------------------------------------------------------------------------------------------------------
+ * What a reconcile says at its end, in the shape that all kinds share: kstatus' conditions, observedGeneration, and
+ * lastHandledReconcileAt for the annotation with which users ask for a reconcile now. */
+
+#define CONTROLLER_RECONCILE_AT "pintle.dev/reconcile-at"
+
+struct controller_report {
+    struct value object; /* as it was read: its status is what the new one is compared with */
+    const char *ready;   /* "True", "False", "Unknown": of the condition Ready */
+    const char *reason;  /* of the kind's documented table */
+    struct str message;
+    bool reconciling, stalled;    /* set these conditions to True; otherwise they are absent */
+    const char *synced;           /* reason of the condition synced, which follows Ready; NULL: `reason` */
+    struct kube_condition health; /* Healthy, when its status is set; without one it stays as it is */
+    struct value fields;          /* other members of the status, a map; those it does not name stay */
+};
+/* The report of a failed reconcile: Ready=False; Stalled when no retry helps, else Reconciling. Borrows from `cause`. */
+struct controller_report controller_failure(struct value object, const char *reason, const struct err *cause);
+/* Writes the status when it differs, with one patch, and one event when what Ready says changed; progress (Unknown while
+ * Reconciling) is not told. An object that is gone is 0. `recorder` may be NULL. A `cause` (taken; may be NULL) is what the
+ * reconcile failed with: it becomes *err and its code the result, whether or not the report could be written. */
+NODISCARD int controller_report(struct kube *k, struct kube_recorder *recorder, struct arena *a,
+                                const struct controller_report *rep, struct err *cause, struct err **err);
+
+/* ---- children -----------------------------------------------------------------------------------------------------
+ * Objects of one kind that an object's spec lists: made, kept as the list says, removed when they leave it. */
+
+struct controller_children {
+    struct value owner;
+    const char *field; /* where the owner lists them, for messages: "spec.repos" */
+    struct value
+        wanted; /* list of apiVersion, kind, metadata (name, namespace, labels) and spec, in the list's order */
+    struct value live; /* list of all objects of the kind among which the children are */
+    const char
+        *label; /* objects with this label are nobody's: taken over when wanted, never removed; may be NULL */
+    bool block; /* the owner waits for their deletion */
+};
+struct controller_children_plan {
+    struct value apply;   /* objects to apply */
+    struct value remove;  /* live objects to delete */
+    size_t wanted, ready; /* ready: those that are as wanted and say so */
+};
+/* Pure. INVALID for a name that is there twice, EXISTS for an object that belongs to somebody else. In `a`. */
+NODISCARD int controller_children_plan(struct arena *a, const struct controller_children *c,
+                                       struct controller_children_plan *ret, struct err **err);
+NODISCARD int controller_children_act(struct kube *k, struct arena *a, struct str field_manager,
+                                      const struct controller_children_plan *plan, struct err **err);
+/* What the owner says of them: MembersReady, Progressing; with a failure NotAMember, MembersFailed; status.members and
+ * status.ready. `plural` is for the message. */
+struct controller_report controller_children_report(struct arena *a, struct value owner, const char *plural,
+                                                    const struct controller_children_plan *plan,
+                                                    const struct err *cause);
+
 /* ---- metrics ------------------------------------------------------------------------------------------------------
  * Prometheus text. Families are constants of the module that counts; series appear when first used. At most
  * METRICS_SERIES_MAX series; more are counted in pintle_metrics_dropped_total. */

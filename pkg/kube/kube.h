@@ -119,6 +119,7 @@ struct str kube_label(struct value object, struct str key);
 struct str kube_annotation(struct value object, struct str key);
 bool kube_is_deleting(struct value object); /* metadata.deletionTimestamp is set */
 bool kube_has_finalizer(struct value object, struct str name);
+bool kube_is_owned_by(struct value object, struct value owner); /* by uid, in ownerReferences */
 /* An ownerReferences item for `owner` (controller: true, blockOwnerDeletion: true when asked). */
 struct value kube_owner_reference(struct arena *a, struct value owner, bool controller, bool block);
 
@@ -183,6 +184,9 @@ void kube_results_done(struct kube_result *results, size_t n);
 /* Short forms of kube_do(). */
 NODISCARD int kube_get(struct kube *k, struct arena *a, const struct kube_ref *ref, struct value *ret,
                        struct err **err);
+/* 1 and the object, or 0 when it is absent. */
+NODISCARD int kube_find(struct kube *k, struct arena *a, const struct kube_ref *ref, struct value *ret,
+                        struct err **err);
 NODISCARD int kube_list(struct kube *k, struct arena *a, const struct kube_ref *ref,
                         struct str label_selector, struct value *ret, struct err **err);
 NODISCARD int kube_create(struct kube *k, struct arena *a, struct value object, struct value *ret,

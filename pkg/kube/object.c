@@ -79,6 +79,17 @@ bool kube_has_finalizer(struct value object, struct str name)
     return false;
 }
 
+bool kube_is_owned_by(struct value object, struct value owner)
+{
+    struct value_iter it = value_iter(value_path(object, "metadata.ownerReferences"));
+
+    while (value_next(&it)) {
+        if (str_eq(value_str(value_getz(it.v, "uid")), kube_uid(owner)))
+            return true;
+    }
+    return false;
+}
+
 struct value kube_owner_reference(struct arena *a, struct value owner, bool controller, bool block)
 {
     struct kube_ref ref = kube_ref_of(owner);

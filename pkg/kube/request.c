@@ -195,6 +195,17 @@ int kube_get(struct kube *k, struct arena *a, const struct kube_ref *ref, struct
     return kube_do(k, a, &rq, ret, err);
 }
 
+int kube_find(struct kube *k, struct arena *a, const struct kube_ref *ref, struct value *ret,
+              struct err **err)
+{
+    int r = kube_get(k, a, ref, ret, err);
+
+    if (r != -ERRC_NOT_FOUND || (err && kube_err_is_no_match(*err)))
+        return r < 0 ? r : 1;
+    err_clear(err);
+    return 0;
+}
+
 int kube_list(struct kube *k, struct arena *a, const struct kube_ref *ref, struct str label_selector,
               struct value *ret, struct err **err)
 {

@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
 
-static void wake_owner(const struct controller_event *e, const char *kind, struct controller_wake *out)
-{
-    for (struct value_iter it = value_iter(value_path(e->object, "metadata.ownerReferences"));
-         value_next(&it);)
-        if (str_eq(value_str(value_getz(it.v, "kind")), str_from(kind)))
-            controller_wake_add(out,
-                                (struct controller_key){ STR_NONE, value_str(value_getz(it.v, "name")) });
-}
-
-/* A Repository wakes its RepoGroup. */
-static void map_repository(void *ctx, const struct controller_event *e, struct controller_wake *out)
+/* A group is found by the names of its members: also by those of Repositories that stand in its way. */
+static void note_group(void *ctx, struct value object, struct controller_note *note)
 {
     UNUSED(ctx);
-    wake_owner(e, "RepoGroup", out);
+    for (struct value_iter it = value_iter(value_path(object, "spec.repos")); value_next(&it);)
+        controller_note_index(note, value_str(value_getz(it.v, "name")));
 }
 
-/* A Chart that was deleted by hand comes back; other changes of Charts are theirs. */
+static void map_member(void *ctx, const struct controller_event *e, struct controller_wake *out)
+{
+    UNUSED(ctx);
+    controller_wake_index(out, "repogroups", kube_name(e->object));
+}
+
+static void note_repository(void *ctx, struct value object, struct controller_note *note)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(16 * MIB);
+
+    UNUSED(ctx);
+    for (struct value_iter it = value_iter(value_path(object, "spec.charts")); value_next(&it);)
+        controller_note_index(
+            note, repository_chart_name(a, value_str(value_getz(it.v, "name")), kube_name(object)));
+}
+
+/* A Chart that was deleted by hand comes back, and one that stood in the way may be made; other changes are its own. */
 static void map_chart(void *ctx, const struct controller_event *e, struct controller_wake *out)
 {
     UNUSED(ctx);
     if (e->type == KUBE_DELETED)
-        wake_owner(e, "Repository", out);
+        controller_wake_index(out, "repositories", kube_name(e->object));
 }
 
 struct registry_manager *registry_manager_new(const struct registry_manager_options *o)
@@ -43,7 +52,8 @@ struct registry_manager *registry_manager_new(const struct registry_manager_opti
     w[0] = (struct controller_watch){ .name = "repositories",
                                       .api_version = STR(REGISTRY_API_VERSION),
                                       .kind = STR("Repository"),
-                                      .ignore_status = true };
+                                      .ignore_status = true,
+                                      .extract = note_repository };
     w[1] = (struct controller_watch){ .name = "repository-charts",
                                       .api_version = STR(REGISTRY_API_VERSION),
                                       .kind = STR("Chart"),
@@ -53,12 +63,13 @@ struct registry_manager *registry_manager_new(const struct registry_manager_opti
     w[2] = (struct controller_watch){ .name = "repogroups",
                                       .api_version = STR(REGISTRY_API_VERSION),
                                       .kind = STR("RepoGroup"),
-                                      .ignore_status = true };
+                                      .ignore_status = true,
+                                      .extract = note_group };
     w[3] = (struct controller_watch){ .name = "group-repositories",
                                       .api_version = STR(REGISTRY_API_VERSION),
                                       .kind = STR("Repository"),
                                       .metadata_only = true,
-                                      .map = map_repository };
+                                      .map = map_member };
     m->kinds[0] = (struct controller_kind){ "Repository", repository_reconcile, m, &w[0], 2 };
     m->kinds[1] = (struct controller_kind){ "RepoGroup", repogroup_reconcile, m, &w[2], 2 };
     return m;

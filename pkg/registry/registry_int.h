@@ -27,14 +27,8 @@ int repository_reconcile(void *ctx, const struct controller_call *call, struct c
 int repogroup_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
                         struct err **err);
 
+/* The Chart object of a chart that a Repository lists. In `a`. */
+struct str repository_chart_name(struct arena *a, struct str chart, struct str repository);
+
 /* "10m", 600 (seconds below 1,000,000, else nanoseconds): milliseconds, or `otherwise` for null and nonsense. */
 int64_t registry_duration_ms(struct value v, int64_t otherwise);
-
-/* What a Repository, RepoGroup says about itself; one status patch and one event, only on change. */
-struct registry_verdict {
-    const char *status, *reason; /* of Ready */
-    struct str message;
-    bool reconciling, stalled;
-};
-NODISCARD int registry_report(struct registry_manager *m, struct arena *a, struct value object,
-                              struct value status, const struct registry_verdict *v, struct err **err);

@@ -13,18 +13,16 @@
 #define INTERVAL_DEFAULT_MS ((int64_t)10 * 60 * 1000)
 #define INTERVAL_MIN_MS 1000
 #define LABEL_UNMANAGED "pintle.dev/unmanaged"
-#define ANNOTATION_RECONCILE "pintle.dev/reconcile-at"
 
 struct repository {
     struct arena *arena;
     struct value object, spec;
-    struct str name;    /* of the object: how everything else names it */
-    struct str handled; /* the reconcile-at annotation */
+    struct str name; /* of the object: how everything else names it */
     struct registry_source source;
     struct registry_auth auth;
     struct registry_figures figures;
     struct str index_digest;
-    int64_t interval_ms;
+    bool changed; /* the database has other rows than before */
 };
 
 int64_t registry_duration_ms(struct value v, int64_t otherwise)
@@ -45,13 +43,9 @@ static int read_object(struct registry_manager *m, struct arena *a, struct str n
                        struct err **err)
 {
     struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Repository", STR_NONE, name);
-    int r = kube_get(m->kube, a, &ref, ret, err);
+    int r = kube_find(m->kube, a, &ref, ret, err);
 
-    if (r != -ERRC_NOT_FOUND)
-        return r < 0 ? r : !kube_is_deleting(*ret);
-    if (err)
-        err_free(TAKE(*err));
-    return 0;
+    return r <= 0 ? r : !kube_is_deleting(*ret);
 }
 
 static int read_source(struct registry_manager *m, struct arena *a, struct value object,
@@ -94,8 +88,8 @@ int registry_source_read(struct registry_manager *m, struct arena *a, struct str
 
 /* ---- the index ------------------------------------------------------------------------------------------------------- */
 
-/* Downloads when the server has something new; *ret_changed tells whether the database has other rows now. */
-static int sync_index(struct registry_manager *m, struct repository *p, bool *ret_changed, struct err **err)
+/* Downloads when the server has something new. */
+static int sync_index(struct registry_manager *m, struct repository *p, struct err **err)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/index-%08x.yaml", m->temp_dir, arc4random());
     struct registry_fetched known;
@@ -103,7 +97,6 @@ static int sync_index(struct registry_manager *m, struct repository *p, bool *re
     bool found;
     int r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
 
-    *ret_changed = false;
     if (r < 0)
         return r;
     if (found) {
@@ -117,7 +110,7 @@ static int sync_index(struct registry_manager *m, struct repository *p, bool *re
             r = registry_fetched_set(m->db, p->name, etag, modified, err);
         if (r == 0)
             r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
-        *ret_changed = r == 0 && !str_eq(p->index_digest, known.digest);
+        p->changed = r == 0 && !str_eq(p->index_digest, known.digest);
         p->index_digest = known.digest;
     }
     unlink(path);
@@ -223,7 +216,7 @@ static int write_indexes(struct registry_manager *m, struct repository *p, struc
 
 /* ---- Chart objects --------------------------------------------------------------------------------------------------- */
 
-static struct str chart_object_name(struct arena *a, struct str chart, struct str repository)
+struct str repository_chart_name(struct arena *a, struct str chart, struct str repository)
 {
     return arena_printf(a, "%.*s-%.*s", STR_ARG(chart), STR_ARG(repository));
 }
@@ -233,9 +226,7 @@ static struct value chart_object(struct repository *p, struct value item)
     struct arena *a = p->arena;
     struct str chart = value_str(value_getz(item, "name")), group = kube_label(p->object, STR("repoGroup"));
     struct value o = value_new_map(a), spec = value_new_map(a), labels = value_new_map(a);
-    struct value_list owners = VALUE_LIST_INIT(a);
 
-    value_list_add(&owners, kube_owner_reference(a, p->object, true, false));
     value_setz(labels, "pintle.dev/chart", value_from_str(content_label(a, chart)));
     value_setz(labels, "pintle.dev/repo", value_from_str(content_label(a, p->name)));
     if (group.n > 0) {
@@ -249,133 +240,38 @@ static struct value chart_object(struct repository *p, struct value item)
         value_setz(spec, "versions", value_getz(item, "versions"));
     value_setz(o, "apiVersion", VALUE_STR(REGISTRY_API_VERSION));
     value_setz(o, "kind", VALUE_STR("Chart"));
-    value_set_path(o, "metadata.name", value_from_str(chart_object_name(a, chart, p->name)));
+    value_set_path(o, "metadata.name", value_from_str(repository_chart_name(a, chart, p->name)));
     value_set_path(o, "metadata.labels", labels);
-    value_set_path(o, "metadata.ownerReferences", value_list_done(&owners));
     value_setz(o, "spec", spec);
     return o;
-}
-
-static bool is_ours(const struct repository *p, struct value object)
-{
-    for (struct value_iter it = value_iter(value_path(object, "metadata.ownerReferences")); value_next(&it);)
-        if (str_eq(value_str(value_getz(it.v, "uid")), kube_uid(p->object)))
-            return true;
-    return false;
-}
-
-static struct value find_by_name(struct value items, struct str name)
-{
-    for (struct value_iter it = value_iter(items); value_next(&it);)
-        if (str_eq(kube_name(it.v), name))
-            return it.v;
-    return VALUE_NONE;
-}
-
-static bool same_spec(struct value live, struct value wanted)
-{
-    for (struct value_iter it = value_iter(value_getz(wanted, "spec")); value_next(&it);)
-        if (!value_equal(value_get(value_getz(live, "spec"), it.key), it.v))
-            return false;
-    return value_len(value_path(wanted, "spec.versions")) > 0 ||
-           value_len(value_path(live, "spec.versions")) == 0;
-}
-
-static int apply_charts(struct registry_manager *m, struct repository *p, struct value live, struct err **err)
-{
-    for (struct value_iter it = value_iter(value_getz(p->spec, "charts")); value_next(&it);) {
-        struct value wanted = chart_object(p, it.v), have = find_by_name(live, kube_name(wanted));
-        int r = 0;
-
-        if (value_is_map(have) && !is_ours(p, have))
-            return err_set(err, ERRC_EXISTS,
-                           "spec.charts[%zu]: Chart %.*s exists and does not belong to this Repository", it.i,
-                           STR_ARG(kube_name(have)));
-        if (!value_is_map(have) || !same_spec(have, wanted))
-            r = kube_apply(m->kube, p->arena, wanted, STR(REGISTRY_FIELD_MANAGER), true, NULL, err);
-        if (r < 0)
-            return err_wrap(err, r, "Chart %.*s", STR_ARG(kube_name(wanted)));
-    }
-    return 0;
-}
-
-static bool is_listed(const struct repository *p, struct str object_name)
-{
-    for (struct value_iter it = value_iter(value_getz(p->spec, "charts")); value_next(&it);)
-        if (str_eq(chart_object_name(p->arena, value_str(value_getz(it.v, "name")), p->name), object_name))
-            return true;
-    return false;
 }
 
 static int write_charts(struct registry_manager *m, struct repository *p, struct err **err)
 {
     struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Chart", STR_NONE, STR_NONE);
-    struct value list, items;
+    struct value_list wanted = VALUE_LIST_INIT(p->arena);
+    struct controller_children charts = { .owner = p->object,
+                                          .field = "spec.charts",
+                                          .label = LABEL_UNMANAGED };
+    struct controller_children_plan plan;
+    struct value list;
     int r = kube_list(m->kube, p->arena, &ref, STR_NONE, &list, err);
 
     if (r < 0)
         return err_wrap(err, r, "Charts");
-    items = value_getz(list, "items");
-    r = apply_charts(m, p, items, err);
-    for (struct value_iter it = value_iter(items); r == 0 && value_next(&it);) {
-        ref.name = kube_name(it.v);
-        if (is_ours(p, it.v) && !is_listed(p, ref.name) && !kube_is_deleting(it.v) &&
-            kube_label(it.v, STR(LABEL_UNMANAGED)).n == 0)
-            r = kube_delete(m->kube, &ref, kube_uid(it.v), err);
-    }
-    return r;
+    for (struct value_iter it = value_iter(value_getz(p->spec, "charts")); value_next(&it);)
+        value_list_add(&wanted, chart_object(p, it.v));
+    charts.wanted = value_list_done(&wanted);
+    charts.live = value_getz(list, "items");
+    r = controller_children_plan(p->arena, &charts, &plan, err);
+    return r < 0 ? r : controller_children_act(m->kube, p->arena, STR(REGISTRY_FIELD_MANAGER), &plan, err);
 }
 
 /* ---- report ------------------------------------------------------------------------------------------------------------ */
 
-static struct value set_condition(struct arena *a, struct value object, struct value list, const char *type,
-                                  const char *status, const struct registry_verdict *v)
+static const char *failure_reason(const struct err *cause)
 {
-    struct kube_condition c = { .type = str_from(type),
-                                .status = status,
-                                .reason = str_from(v->reason),
-                                .message = v->message,
-                                .observed_generation = kube_generation(object) };
-
-    return kube_condition_set(a, list, &c, NULL);
-}
-
-int registry_report(struct registry_manager *m, struct arena *a, struct value object, struct value status,
-                    const struct registry_verdict *v, struct err **err)
-{
-    struct kube_ref ref = kube_ref_of(object);
-    struct value old = value_getz(object, "status"), list = value_getz(old, "conditions"), all,
-                 patch = value_new_map(a);
-    struct value before = kube_condition_find(old, STR("Ready"));
-    bool good = str_eq(str_from(v->status), STR("True"));
-    int r;
-
-    list = set_condition(a, object, list, "Ready", v->status, v);
-    list = v->reconciling ? set_condition(a, object, list, "Reconciling", "True", v)
-                          : kube_condition_unset(a, list, STR("Reconciling"), NULL);
-    list = v->stalled ? set_condition(a, object, list, "Stalled", "True", v)
-                      : kube_condition_unset(a, list, STR("Stalled"), NULL);
-    list = set_condition(a, object, list, "synced", good ? "True" : "False", v);
-    all = value_is_map(old) ? value_copy_maps(a, old) : value_new_map(a);
-    for (struct value_iter it = value_iter(status); value_next(&it);)
-        value_set(all, it.key, it.v);
-    value_setz(all, "observedGeneration", value_from_int(kube_generation(object)));
-    value_setz(all, "conditions", list);
-    if (value_equal(old, all))
-        return 0;
-    value_setz(patch, "status", all);
-    r = kube_patch_status(m->kube, a, &ref, patch, NULL, err);
-    if (r < 0)
-        return err_wrap(err, r, "status");
-    if (!v->reconciling && !str_eq(value_str(value_getz(before, "message")), v->message))
-        kube_event(m->recorder, object, good ? KUBE_EVENT_NORMAL : KUBE_EVENT_WARNING, v->reason, "%.*s",
-                   STR_ARG(v->message));
-    return 0;
-}
-
-static const char *failure_reason(int r, const struct err *cause)
-{
-    switch ((enum errc) - r) {
+    switch (err_code(cause)) {
     case ERRC_NOT_FOUND:
         return err_http_status(cause) ? "IndexNotFound" : "SecretNotFound";
     case ERRC_UNAUTHORIZED:
@@ -395,67 +291,83 @@ static const char *failure_reason(int r, const struct err *cause)
     }
 }
 
-static int report_success(struct registry_manager *m, struct repository *p, bool fetched, struct err **err)
+static struct str success_message(struct repository *p)
 {
-    CLEANUP(buf_done) struct buf now = BUF_INIT(64);
-    struct value status = value_new_map(p->arena), old = value_getz(p->object, "status");
-    size_t listed = value_len(value_getz(p->spec, "charts"));
-    struct registry_verdict v = { .status = "True", .reason = "Synced" };
+    const struct registry_figures *f = &p->figures;
 
-    v.message = arena_printf(p->arena, "%lld charts, %lld versions in the index",
-                             (long long)p->figures.charts, (long long)p->figures.versions);
-    if (p->figures.skipped > 0)
-        v.message = arena_printf(p->arena, "%.*s; %lld invalid entries left out", STR_ARG(v.message),
-                                 (long long)p->figures.skipped);
-    clock_format_rfc3339(clock_wall(), &now);
-    value_setz(status, "synced", value_from_bool(true));
-    value_setz(status, "charts", value_from_int((int64_t)(listed ? listed : (size_t)p->figures.charts)));
-    value_setz(status, "entries", value_from_int(p->figures.charts));
-    value_setz(status, "versions", value_from_int(p->figures.versions));
-    value_setz(status, "skipped", value_from_int(p->figures.skipped));
-    value_setz(status, "indexDigest", value_from_str(p->index_digest));
-    if (p->handled.n > 0)
-        value_setz(status, "lastHandledReconcileAt", value_from_str(p->handled));
-    if (fetched || value_is_null(value_getz(old, "lastSyncTime")))
-        value_setz(status, "lastSyncTime", value_from_str(arena_dup(p->arena, buf_str(&now))));
-    return registry_report(m, p->arena, p->object, status, &v, err);
+    if (f->skipped == 0)
+        return arena_printf(p->arena, "%lld charts, %lld versions in the index", (long long)f->charts,
+                            (long long)f->versions);
+    return arena_printf(p->arena, "%lld charts, %lld versions in the index; %lld invalid entries left out",
+                        (long long)f->charts, (long long)f->versions, (long long)f->skipped);
 }
 
-static int report_failure(struct registry_manager *m, struct repository *p, int r, const struct err *cause)
+static void set_synced(struct repository *p, struct value fields)
 {
-    struct value status = value_new_map(p->arena);
-    struct registry_verdict v = { .status = "False",
-                                  .reason = failure_reason(r, cause),
-                                  .message = str_from(err_message(cause)),
-                                  .stalled = !errc_retryable((enum errc) - r) };
+    CLEANUP(buf_done) struct buf now = BUF_INIT(64);
+    size_t listed = value_len(value_getz(p->spec, "charts"));
 
-    value_setz(status, "synced", value_from_bool(false));
-    return registry_report(m, p->arena, p->object, status, &v, NULL);
+    clock_format_rfc3339(clock_wall(), &now);
+    value_setz(fields, "charts", value_from_int(listed ? (int64_t)listed : p->figures.charts));
+    value_setz(fields, "entries", value_from_int(p->figures.charts));
+    value_setz(fields, "versions", value_from_int(p->figures.versions));
+    value_setz(fields, "skipped", value_from_int(p->figures.skipped));
+    value_setz(fields, "indexDigest", value_from_str(p->index_digest));
+    if (p->changed || value_is_null(value_path(p->object, "status.lastSyncTime")))
+        value_setz(fields, "lastSyncTime", value_from_str(arena_dup(p->arena, buf_str(&now))));
+}
+
+static int report(struct registry_manager *m, struct repository *p, struct err *cause, struct err **err)
+{
+    struct controller_report rep = { .object = p->object, .ready = "True", .reason = "Synced" };
+
+    if (cause)
+        rep = controller_failure(p->object, failure_reason(cause), cause);
+    else
+        rep.message = success_message(p);
+    rep.fields = value_new_map(p->arena);
+    value_setz(rep.fields, "synced", value_from_bool(!cause));
+    if (!cause)
+        set_synced(p, rep.fields);
+    return controller_report(m->kube, m->recorder, p->arena, &rep, cause, err);
 }
 
 /* ---- the reconcile ----------------------------------------------------------------------------------------------------- */
 
 /* Index ConfigMaps are looked at when the index, the spec or the wish of the user changed; not at each poll. */
-static bool needs_writing(const struct repository *p, bool changed)
+static bool needs_writing(const struct repository *p)
 {
     struct value status = value_getz(p->object, "status");
 
-    return changed || !kube_condition_is(p->object, STR("Ready"), "True") ||
+    return p->changed || !kube_condition_is(p->object, STR("Ready"), "True") ||
            value_int(value_getz(status, "observedGeneration"), 0) != kube_generation(p->object) ||
            !str_eq(value_str(value_getz(status, "indexDigest")), p->index_digest) ||
-           !str_eq(value_str(value_getz(status, "lastHandledReconcileAt")), p->handled);
+           !str_eq(value_str(value_getz(status, "lastHandledReconcileAt")),
+                   kube_annotation(p->object, STR(CONTROLLER_RECONCILE_AT)));
 }
 
-static int sync_all(struct registry_manager *m, struct repository *p, bool *ret_changed, struct err **err)
+static int sync_all(struct registry_manager *m, struct repository *p, struct err **err)
 {
     int r = read_source(m, p->arena, p->object, &p->source, &p->auth, err);
 
     if (r == 0)
-        r = sync_index(m, p, ret_changed, err);
-    if (r < 0 || !needs_writing(p, *ret_changed))
+        r = sync_index(m, p, err);
+    if (r < 0 || !needs_writing(p))
         return r;
     r = write_indexes(m, p, err);
     return r < 0 ? r : write_charts(m, p, err);
+}
+
+/* After a failure sooner than the interval, at first; 0: when something changes. */
+static int64_t next_look_ms(const struct repository *p, const struct controller_call *call, bool failed)
+{
+    struct value enabled = value_path(p->spec, "sync.enabled");
+    int64_t interval_ms = MAX(registry_duration_ms(value_path(p->spec, "sync.interval"), INTERVAL_DEFAULT_MS),
+                              (int64_t)INTERVAL_MIN_MS);
+
+    if (failed)
+        return MIN(interval_ms, (int64_t)1000 << MIN(call->failures, 9U));
+    return value_is_null(enabled) || value_bool(enabled) ? interval_ms : 0;
 }
 
 int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
@@ -463,8 +375,7 @@ int repository_reconcile(void *ctx, const struct controller_call *call, struct c
 {
     struct registry_manager *m = ctx;
     struct repository p = { .arena = call->arena, .name = call->key.name };
-    CLEANUP(err_free) struct err *cause = NULL;
-    bool changed = false;
+    struct err *cause = NULL;
     int r = read_object(m, call->arena, p.name, &p.object, err);
 
     if (r < 0)
@@ -472,20 +383,9 @@ int repository_reconcile(void *ctx, const struct controller_call *call, struct c
     if (r == 0)
         return registry_forget(m->db, p.name, err);
     p.spec = value_getz(p.object, "spec");
-    p.handled = kube_annotation(p.object, STR(ANNOTATION_RECONCILE));
     if (value_bool(value_getz(p.spec, "suspend")))
         return 0;
-    p.interval_ms = registry_duration_ms(value_path(p.spec, "sync.interval"), INTERVAL_DEFAULT_MS);
-    r = sync_all(m, &p, &changed, &cause);
-    if (r < 0) {
-        IGNORE_ERROR(report_failure(m, &p, r, cause));
-        ret->requeue_after_ms =
-            MIN(MAX(p.interval_ms, (int64_t)INTERVAL_MIN_MS), (int64_t)1000 << MIN(call->failures, 9U));
-        *err = TAKE(cause);
-        return r;
-    }
-    if (!value_is_null(value_path(p.spec, "sync.enabled")) && !value_bool(value_path(p.spec, "sync.enabled")))
-        return report_success(m, &p, changed, err);
-    ret->requeue_after_ms = MAX(p.interval_ms, (int64_t)INTERVAL_MIN_MS);
-    return report_success(m, &p, changed, err);
+    r = sync_all(m, &p, &cause);
+    ret->requeue_after_ms = next_look_ms(&p, call, r < 0);
+    return report(m, &p, cause, err);
 }

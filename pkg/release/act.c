@@ -108,8 +108,7 @@ static int act_apply(struct release_run *run, const struct release_objects *set,
         rq[i] = apply_request(run, &set->items[i]);
     r = do_all(run, rq, set->n, results, err);
     if (r < 0 && replace_refused(run, rq, results, set->n)) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         r = ACT_WAIT;
     } else if (r == 0) {
         r = any_deleting(run, rq, results, set->n) ? ACT_WAIT : ACT_DONE;
@@ -284,8 +283,7 @@ static int act_namespace(struct release_run *run, struct err **err)
     value_set_path(ns, "metadata.labels", labels);
     r = kube_create(run->as, run->arena, ns, NULL, err);
     if (r == -ERRC_EXISTS) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         r = 0;
     }
     return r < 0 ? err_wrap(err, r, "Namespace %.*s", STR_ARG(run->spec->target_ns)) : ACT_DONE;

@@ -37,14 +37,8 @@ static int save_phase(struct release_run *run, const struct hook *h, const char 
 /* Absent is null. */
 static int read_hook(struct release_run *run, const struct hook *h, struct value *ret, struct err **err)
 {
-    int r = kube_get(run->as, run->arena, &h->object.ref, ret, err);
-
-    if (r != -ERRC_NOT_FOUND)
-        return r;
-    if (err)
-        err_free(TAKE(*err));
     *ret = VALUE_NONE;
-    return 0;
+    return MIN(kube_find(run->as, run->arena, &h->object.ref, ret, err), 0);
 }
 
 /* Before the record says Running, the object of an earlier run is gone: so whatever is there afterwards is this run's. */

@@ -63,11 +63,11 @@ static void note_release(void *ctx, struct value object, struct controller_note 
 
     UNUSED(ctx);
     kept = value_new_map(a);
-    value_setz(
-        kept, "wish",
-        value_from_str(arena_printf(
-            a, "%.*s %.*s %d", STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_RECONCILE))),
-            STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_PAUSED))), kube_is_deleting(object))));
+    value_setz(kept, "wish",
+               value_from_str(arena_printf(a, "%.*s %.*s %d",
+                                           STR_ARG(kube_annotation(object, STR(CONTROLLER_RECONCILE_AT))),
+                                           STR_ARG(kube_annotation(object, STR(RELEASE_ANNOTATION_PAUSED))),
+                                           kube_is_deleting(object))));
     value_setz(kept, "chart", value_from_str(chart));
     value_setz(kept, "config", value_getz(spec, "config"));
     value_setz(kept, "values", value_from_bool(value_len(value_getz(spec, "values")) > 0));

@@ -49,8 +49,7 @@ static int add_object(struct collector *c, struct value body, struct err **err)
                        STR_ARG(ref.kind));
     r = kube_kind_find(c->kube, ref.api_version, ref.kind, &kind, err);
     if (r == -ERRC_NOT_FOUND && c->skip_unknown) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         return 0;
     }
     if (r < 0)

@@ -356,8 +356,7 @@ static int identity_for_deletion(struct release_manager *m, struct observation *
     int r = read_config(m, o, err);
 
     if (r == -ERRC_NOT_FOUND && last_account(o).n > 0) { /* often deleted together with the Release */
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         o->config = (struct release_config){ .service_account = last_account(o) };
         r = 0;
     }
@@ -365,8 +364,7 @@ static int identity_for_deletion(struct release_manager *m, struct observation *
         r = take_identity(m, o, err);
     observe_namespace(m, o);
     if (r == -ERRC_NOT_FOUND && (o->namespace_terminating || o->spec.orphan)) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         o->as = kube_ref(m->kube);
         o->decision = (struct decision){ .op = OPERATION_FORGET,
                                          .because = "its account and its namespace are going away" };

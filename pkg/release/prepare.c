@@ -20,8 +20,7 @@ static int look_up(void *ctx, struct arena *a, struct str api_version, struct st
 
     if (r != -ERRC_NOT_FOUND || (err && kube_err_is_no_match(*err)))
         return r;
-    if (err)
-        err_free(TAKE(*err));
+    err_clear(err);
     *ret = value_new_map(a);
     return 0;
 }
@@ -321,12 +320,7 @@ static int observe_crds(struct observation *o, struct err **err)
         for (size_t k = 0; k < set.n && r == 0; k++) {
             struct value live = VALUE_NONE;
 
-            r = kube_get(o->as, o->arena, &set.items[k].ref, &live, err);
-            if (r == -ERRC_NOT_FOUND) {
-                if (err)
-                    err_free(TAKE(*err));
-                r = 0;
-            }
+            r = MIN(kube_find(o->as, o->arena, &set.items[k].ref, &live, err), 0);
             if (r == 0 && kube_status(o->arena, live, NULL, NULL) != KUBE_STATUS_CURRENT)
                 missing.items[missing.n++] = set.items[k];
         }

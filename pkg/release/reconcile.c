@@ -89,8 +89,7 @@ static int set_finalizer(struct release_manager *m, struct arena *a, struct valu
     value_set_path(patch, "metadata.resourceVersion", value_from_str(kube_resource_version(object)));
     r = kube_merge_patch(m->kube, a, &ref, patch, NULL, err);
     if (r == -ERRC_NOT_FOUND) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         return 0;
     }
     return r < 0 ? err_wrap(err, r, "finalizer") : 0;
@@ -140,7 +139,7 @@ static struct release_run make_run(struct observation *o, struct release_memory 
 static int report_waiting(struct release_manager *m, struct observation *o, struct str what, struct err **err)
 {
     bool removing = o->decision.op == OPERATION_UNINSTALL;
-    struct release_report rep = { .ready = removing ? "False" : "Unknown",
+    struct release_report rep = { .ready = "Unknown",
                                   .reason = removing ? "Uninstalling" : "Progressing",
                                   .message = arena_printf(o->arena, "%s of revision %lld: %.*s",
                                                           operation_name(o->decision.op),
@@ -172,10 +171,11 @@ static int check_health(struct observation *o, struct release_run *run, struct r
     struct err *err = NULL;
     int r = act_check_ready(run, &o->plan.objects, &err);
 
-    rep->healthy = r == ACT_DONE ? "True" : "False";
-    rep->health = r == ACT_DONE ? STR("all objects are current")
-                  : r < 0       ? arena_dup(o->arena, str_from(err_message(err)))
-                                : run->waiting_for;
+    rep->health.status = r == ACT_DONE ? "True" : "False";
+    rep->health.reason = r == ACT_DONE ? STR("Current") : r < 0 ? STR("Failed") : STR("InProgress");
+    rep->health.message = r == ACT_DONE ? STR("all objects are current")
+                          : r < 0       ? arena_dup(o->arena, str_from(err_message(err)))
+                                        : run->waiting_for;
     err_free(err);
     return r == ACT_DONE;
 }
@@ -364,14 +364,11 @@ static int read_release(struct release_manager *m, const struct controller_call 
                         struct err **err)
 {
     struct kube_ref ref = KUBE_REF(RELEASE_API_VERSION, "Release", call->key.ns, call->key.name);
-    int r = kube_get(m->kube, call->arena, &ref, ret, err);
+    int r = kube_find(m->kube, call->arena, &ref, ret, err);
 
-    if (r != -ERRC_NOT_FOUND)
-        return r < 0 ? r : 1;
-    if (err)
-        err_free(TAKE(*err));
-    manager_forget(m, call->key);
-    return 0;
+    if (r == 0)
+        manager_forget(m, call->key);
+    return r;
 }
 
 static bool must_wait_for_retry(struct release_memory *mem, const char *print, struct controller_result *ret)

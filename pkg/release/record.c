@@ -149,8 +149,7 @@ static int pack(const struct record *r, struct arena *a, struct str *ret, struct
     if (e == 0)
         base64_encode(BASE64_STD, buf_str(&packed), &inner);
     if (e < 0 || inner.n > RELEASE_RECORD_MAX) {
-        if (e < 0 && err)
-            err_free(TAKE(*err));
+        err_clear(err);
         return err_set(
             err, ERRC_LIMIT,
             "the release record has %zu bytes unpacked and more than the %zu packed ones that a Secret holds",

@@ -171,39 +171,6 @@ struct str release_changed_paths(struct observation *o)
 
 /* ---- the status -------------------------------------------------------------------------------------------------------- */
 
-static struct value set_condition(struct observation *o, struct value list, const char *type,
-                                  const char *status, const char *reason, struct str message)
-{
-    struct kube_condition c = { .type = str_from(type),
-                                .status = status,
-                                .reason = str_from(reason),
-                                .message = message,
-                                .observed_generation = o->spec.generation };
-
-    return kube_condition_set(o->arena, list, &c, NULL);
-}
-
-static struct value conditions(struct observation *o, const struct release_report *rep, struct value list,
-                               struct str message)
-{
-    struct arena *a = o->arena;
-
-    list = set_condition(o, list, "Ready", rep->ready, rep->reason, message);
-    if (rep->reconciling)
-        list = set_condition(o, list, "Reconciling", "True", rep->reason, message);
-    else
-        list = kube_condition_unset(a, list, STR("Reconciling"), NULL);
-    if (rep->stalled)
-        list = set_condition(o, list, "Stalled", "True", rep->reason, message);
-    else
-        list = kube_condition_unset(a, list, STR("Stalled"), NULL);
-    if (rep->healthy)
-        list = set_condition(o, list, "Healthy", rep->healthy,
-                             str_eq(str_from(rep->healthy), STR("True")) ? "Current" : "InProgress",
-                             rep->health);
-    return set_condition(o, list, "synced", rep->ready, rep->word, message);
-}
-
 static void set_deployed(struct observation *o, struct value status)
 {
     const struct record *rec = o->record;
@@ -225,60 +192,31 @@ static void set_deployed(struct observation *o, struct value status)
     }
 }
 
-static struct value new_status(struct observation *o, const struct release_report *rep, struct value old,
-                               struct str message)
+static struct value status_fields(struct observation *o, const struct release_report *rep)
 {
-    struct value status = value_is_map(old) ? value_copy_maps(o->arena, old) : value_new_map(o->arena);
-    struct str handled = kube_annotation(o->spec.object, STR(RELEASE_ANNOTATION_RECONCILE));
+    struct value fields = value_new_map(o->arena);
 
-    value_setz(status, "observedGeneration", value_from_int(o->spec.generation));
-    value_setz(status, "synced", value_from_bool(str_eq(str_from(rep->ready), STR("True"))));
-    value_setz(status, "status", value_from_str(str_from(rep->word)));
-    if (handled.n > 0)
-        value_setz(status, "lastHandledReconcileAt", value_from_str(handled));
+    value_setz(fields, "synced", value_from_bool(str_eq(str_from(rep->ready), STR("True"))));
+    value_setz(fields, "status", value_from_str(str_from(rep->word)));
     if (o->config.service_account.n > 0)
-        value_setz(status, "serviceAccountName", value_from_str(o->config.service_account));
+        value_setz(fields, "serviceAccountName", value_from_str(o->config.service_account));
     if (rep->deployed)
-        set_deployed(o, status);
-    value_setz(status, "conditions", conditions(o, rep, value_getz(old, "conditions"), message));
-    return status;
-}
-
-/* One event for each change of what Ready says; progress is not news. */
-static void tell(struct release_manager *m, struct observation *o, const struct release_report *rep,
-                 struct value old, struct str message)
-{
-    struct value before = kube_condition_find(old, STR("Ready"));
-    bool bad = !rep->reconciling && !str_eq(str_from(rep->ready), STR("True"));
-
-    if (rep->reconciling || (str_eq(value_str(value_getz(before, "reason")), str_from(rep->reason)) &&
-                             str_eq(value_str(value_getz(before, "message")), message)))
-        return;
-    kube_event(m->recorder, o->spec.object, bad ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, rep->reason, "%.*s",
-               STR_ARG(message));
+        set_deployed(o, fields);
+    return fields;
 }
 
 int release_report(struct release_manager *m, struct observation *o, const struct release_report *rep,
                    struct err **err)
 {
-    struct kube_ref ref =
-        KUBE_REF(RELEASE_API_VERSION, "Release", kube_namespace(o->spec.object), kube_name(o->spec.object));
-    struct value old = value_getz(o->spec.object, "status"), status, patch = value_new_map(o->arena);
-    struct str message = release_redact(o, rep->message);
-    int r;
+    struct controller_report report = { .object = o->spec.object,
+                                        .ready = rep->ready,
+                                        .reason = rep->reason,
+                                        .message = release_redact(o, rep->message),
+                                        .reconciling = rep->reconciling,
+                                        .stalled = rep->stalled,
+                                        .synced = rep->word,
+                                        .health = rep->health,
+                                        .fields = status_fields(o, rep) };
 
-    status = new_status(o, rep, old, message);
-    if (value_equal(old, status))
-        return 0;
-    value_setz(patch, "status", status);
-    r = kube_patch_status(m->kube, o->arena, &ref, patch, NULL, err);
-    if (r == -ERRC_NOT_FOUND) {
-        if (err)
-            err_free(TAKE(*err));
-        return 0;
-    }
-    if (r < 0)
-        return err_wrap(err, r, "status");
-    tell(m, o, rep, old, message);
-    return 0;
+    return controller_report(m->kube, m->recorder, o->arena, &report, NULL, err);
 }

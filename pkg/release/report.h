@@ -39,10 +39,9 @@ struct release_report {
     const char *reason;
     struct str message;
     bool reconciling, stalled;
-    const char *healthy; /* "True", "False", "Unknown"; NULL: leave it */
-    struct str health;
-    const char *word; /* yaho's status.status: success, initError, updateFailed, initResource */
-    bool deployed;    /* revision, versions, digest and changes are those of the observation */
+    struct kube_condition health; /* status and message; no status: as it was */
+    const char *word;             /* yaho's status.status: success, initError, updateFailed, initResource */
+    bool deployed;                /* revision, versions, digest and changes are those of the observation */
 };
 
 /* Writes the status when it differs, and one event when Ready's reason or message changed. */

@@ -8,7 +8,6 @@
 
 #define RELEASE_API_VERSION "pintle.dev/v1alpha1"
 #define RELEASE_FINALIZER "pintle.dev/release"
-#define RELEASE_ANNOTATION_RECONCILE "pintle.dev/reconcile-at"
 #define RELEASE_ANNOTATION_PAUSED "pintle.dev/paused"
 #define RELEASE_TIMEOUT_DEFAULT_MS ((int64_t)5 * 60 * 1000)
 #define RELEASE_HISTORY_DEFAULT 10

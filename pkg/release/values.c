@@ -152,8 +152,7 @@ static int read_from(const struct values_source *src, struct arena *a, struct st
 
     *ret = VALUE_NONE;
     if (r == -ERRC_NOT_FOUND && optional) {
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         return 0;
     }
     if (r < 0)
@@ -168,8 +167,7 @@ static int read_from(const struct values_source *src, struct arena *a, struct st
     }
     r = chart_values_parse(a, text, ret, err);
     if (r < 0 && secret) { /* a parser's words may quote the text */
-        if (err)
-            err_free(TAKE(*err));
+        err_clear(err);
         return err_set(err, ERRC_PARSE, "spec.valuesFrom: key %.*s of Secret %.*s/%.*s is not a YAML map",
                        STR_ARG(key), STR_ARG(ns), STR_ARG(name));
     }
