@@ -64,7 +64,8 @@ static unsigned match_length(const unsigned char *a, const unsigned char *b, uns
 /* Longest match along the chain that is longer than MATCH_MIN - 1; its length, or 0. */
 static unsigned find_match(const struct matcher *m, size_t at, size_t left, unsigned *ret_distance)
 {
-    unsigned max = (unsigned)MIN(left, (size_t)MATCH_MAX), nice = MIN(max, (unsigned)NICE), best = MATCH_MIN - 1;
+    unsigned max = (unsigned)MIN(left, (size_t)MATCH_MAX), nice = MIN(max, (unsigned)NICE),
+             best = MATCH_MIN - 1;
     size_t lowest = at > m->base + WINDOW ? at - WINDOW : m->base, i = m->candidate - 1;
 
     for (int tries = CHAIN; tries > 0; tries--) {

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -46,14 +47,31 @@ static struct dynlib lib = DYNLIB("libmicrohttpd", "libmicrohttpd12", &mhd, symb
 struct httpd {
     struct MHD_Daemon *daemon;
     httpd_handler_fn handler;
+    httpd_admit_fn admit;
     void *ctx;
+    char *body_dir;
+    size_t body_max;
+    char *cert_pem, *key_pem;
     int port;
+};
+
+/* One request, from its headers to its answer. */
+struct exchange {
+    int fd; /* of the body; -1: none */
+    int64_t n;
+    int refused; /* the status that the body earned; 0: none */
 };
 
 struct str httpd_request_header(const struct httpd_request *rq, const char *name)
 {
     return str_from(
         mhd.lookup_connection_value((struct MHD_Connection *)rq->connection, MHD_HEADER_KIND, name));
+}
+
+struct str httpd_request_query(const struct httpd_request *rq, const char *name)
+{
+    return str_from(
+        mhd.lookup_connection_value((struct MHD_Connection *)rq->connection, MHD_GET_ARGUMENT_KIND, name));
 }
 
 void httpd_reply_header(struct httpd_reply *r, const char *name, const char *fmt, ...)
@@ -95,39 +113,123 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http
     return result;
 }
 
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct httpd_reply *reply, int status)
+{
+    reply->status = status;
+    if (status == 405)
+        httpd_reply_header(reply, "Allow", "GET, HEAD");
+    buf_adds(&reply->body, status == 405   ? "method not allowed\n"
+                           : status == 413 ? "the body is too large\n"
+                                           : "the body cannot be kept\n");
+}
+
+static bool is_read(struct str method)
+{
+    return str_eq(method, STR("GET")) || str_eq(method, STR("HEAD"));
+}
+
+/* Before the body: MHD_YES goes on, and without an answer queued the body is read. */
+static enum MHD_Result begin(struct httpd *h, const struct httpd_request *rq, struct exchange **state)
+{
+    struct httpd_reply reply = { .status = 200, .fd = -1, .body = BUF_INIT(BODY_MAX) };
+    enum MHD_Result result;
+    bool admitted = true;
+
+    *state = xcalloc(1, sizeof(**state));
+    (*state)->fd = -1;
+    if (is_read(rq->method))
+        return MHD_YES;
+    if (h->admit)
+        admitted = h->admit(h->ctx, rq, &reply);
+    else
+        (*state)->refused = 405;
+    result = admitted ? MHD_YES : send_reply((struct MHD_Connection *)rq->connection, &reply);
+    buf_done(&reply.body);
+    return result;
+}
+
+static void take_body(struct httpd *h, struct exchange *x, const char *bytes, size_t n)
+{
+    if (x->refused)
+        return;
+    if ((uint64_t)x->n + n > h->body_max) {
+        x->refused = 413;
+        return;
+    }
+    if (x->fd < 0)
+        x->fd = open(h->body_dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    while (n > 0 && !x->refused) {
+        ssize_t r = x->fd < 0 ? -1 : write(x->fd, bytes, n);
+
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0) {
+            x->refused = 507;
+            return;
+        }
+        bytes += r;
+        n -= (size_t)r;
+        x->n += r;
+    }
+}
+
+static enum MHD_Result finish(struct httpd *h, struct httpd_request *rq, struct exchange *x)
+{
+    struct httpd_reply reply = { .status = 200, .fd = -1, .body = BUF_INIT(BODY_MAX) };
+    enum MHD_Result result;
+
+    rq->body_fd = x->fd;
+    rq->body_n = x->n;
+    if (x->refused)
+        refuse(&reply, x->refused);
+    else
+        h->handler(h->ctx, rq, &reply);
+    result = send_reply((struct MHD_Connection *)rq->connection, &reply);
+    buf_done(&reply.body);
+    return result;
+}
+
 /* libmicrohttpd calls once before and once after the body: an answer in the first call would end keep-alive. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_n, void **state)
 {
-    static char seen;
     struct httpd *h = cls;
-    struct httpd_reply reply = { .status = 200, .fd = -1, .body = BUF_INIT(BODY_MAX) };
-    struct httpd_request rq = { .path = str_from(url), .connection = (struct httpd_connection *)connection };
-    enum MHD_Result result;
+    struct httpd_request rq = { .method = str_from(method),
+                                .path = str_from(url),
+                                .head = strcmp(method, "HEAD") == 0,
+                                .body_fd = -1,
+                                .connection = (struct httpd_connection *)connection };
 
     UNUSED(version);
-    UNUSED(upload);
-    if (!*state) {
-        *state = &seen;
-        return MHD_YES;
-    }
+    if (!*state)
+        return begin(h, &rq, (struct exchange **)state);
     if (*upload_n > 0) {
-        *upload_n = 0; /* bodies are read and dropped */
+        if (!is_read(rq.method))
+            take_body(h, *state, upload, *upload_n);
+        *upload_n = 0;
         return MHD_YES;
     }
-    rq.head = strcmp(method, "HEAD") == 0;
-    if (!rq.head && strcmp(method, "GET") != 0) {
-        reply.status = 405;
-        buf_adds(&reply.body, "method not allowed\n");
-        httpd_reply_header(&reply, "Allow", "GET, HEAD");
-    } else {
-        h->handler(h->ctx, &rq, &reply);
-    }
-    result = send_reply(connection, &reply);
-    buf_done(&reply.body);
-    return result;
+    return finish(h, &rq, *state);
 }
+
+static void on_completed(void *cls, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode why)
+{
+    struct exchange *x = *state;
+
+    UNUSED(cls);
+    UNUSED(connection);
+    UNUSED(why);
+    if (x && x->fd >= 0)
+        close(x->fd);
+    free(x);
+    *state = NULL;
+}
+
+/* ---- the server -------------------------------------------------------------------------------------------------- */
 
 static int parse_address(const char *text, struct sockaddr_storage *ret, socklen_t *ret_n, struct err **err)
 {
@@ -180,6 +282,37 @@ static int listen_on(const char *address, int *ret_port, int *ret_fd, struct err
     return 0;
 }
 
+static void free_server(struct httpd *h)
+{
+    free(h->body_dir);
+    free(h->cert_pem);
+    free(h->key_pem);
+    free(h);
+}
+
+static int start_daemon(struct httpd *h, const struct httpd_options *o, int fd, struct err **err)
+{
+    struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, h->cert_pem },
+                                    { MHD_OPTION_HTTPS_MEM_KEY, 0, h->key_pem },
+                                    { MHD_OPTION_END, 0, NULL } };
+    struct MHD_OptionItem end[] = { { MHD_OPTION_END, 0, NULL } };
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | (h->cert_pem ? MHD_USE_TLS : 0);
+
+    h->daemon = mhd.start_daemon(
+        flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        o->connections ? o->connections : CONNECTIONS_DEFAULT, MHD_OPTION_CONNECTION_TIMEOUT,
+        o->idle_s ? o->idle_s : IDLE_DEFAULT_S, MHD_OPTION_THREAD_POOL_SIZE, o->threads > 1 ? o->threads : 0,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_ARRAY, h->cert_pem ? tls : end,
+        MHD_OPTION_END);
+    if (h->daemon)
+        return 0;
+    if (h->cert_pem)
+        return err_set(err, ERRC_INVALID,
+                       "address %s: the HTTPS server does not start: do certificate and key fit?",
+                       o->address);
+    return err_set(err, ERRC_IO, "address %s: the HTTP server does not start", o->address);
+}
+
 int httpd_start(const struct httpd_options *o, struct httpd **ret, struct err **err)
 {
     struct httpd *h;
@@ -191,17 +324,18 @@ int httpd_start(const struct httpd_options *o, struct httpd **ret, struct err **
         return r;
     h = xcalloc(1, sizeof(*h));
     h->handler = o->handler;
+    h->admit = o->admit;
     h->ctx = o->ctx;
     h->port = port;
-    h->daemon =
-        mhd.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL, 0, NULL, NULL, on_request, h,
-                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                         o->connections ? o->connections : CONNECTIONS_DEFAULT, MHD_OPTION_CONNECTION_TIMEOUT,
-                         o->idle_s ? o->idle_s : IDLE_DEFAULT_S, MHD_OPTION_END);
-    if (!h->daemon) {
+    h->body_dir = xstrdup(o->body_dir ? o->body_dir : "/tmp");
+    h->body_max = o->body_max;
+    h->cert_pem = o->cert_pem.n ? str_dup(o->cert_pem) : NULL;
+    h->key_pem = o->cert_pem.n ? str_dup(o->key_pem) : NULL;
+    r = start_daemon(h, o, fd, err);
+    if (r < 0) {
         close(fd);
-        free(h);
-        return err_set(err, ERRC_IO, "address %s: the HTTP server does not start", o->address);
+        free_server(h);
+        return r;
     }
     *ret = h;
     return 0;
@@ -217,5 +351,5 @@ void httpd_stop(struct httpd *h)
     if (!h)
         return;
     mhd.stop_daemon(h->daemon);
-    free(h);
+    free_server(h);
 }

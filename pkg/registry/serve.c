@@ -76,16 +76,6 @@ static int refresh(struct registry_server *s, struct err **err)
     return buf_check(&s->index, err);
 }
 
-/* True when the client has these bytes already. */
-static bool tag(const struct httpd_request *rq, struct httpd_reply *reply, const char *etag)
-{
-    httpd_reply_header(reply, "ETag", "%s", etag);
-    if (!str_contains(httpd_request_header(rq, "If-None-Match"), str_from(etag)))
-        return false;
-    reply->status = 304;
-    return true;
-}
-
 static void send_index(struct registry_server *s, const struct httpd_request *rq, struct httpd_reply *reply)
 {
     CLEANUP(err_free) struct err *err = NULL;
@@ -100,28 +90,8 @@ static void send_index(struct registry_server *s, const struct httpd_request *rq
     sha256_hex(buf_str(&s->index), hex);
     snprintf(etag, sizeof(etag), "\"%.32s\"", hex);
     reply->content_type = "application/yaml";
-    if (!tag(rq, reply, etag))
+    if (!httpd_reply_unchanged(rq, reply, etag))
         buf_addstr(&reply->body, buf_str(&s->index));
-}
-
-/* "bytes=10-", "bytes=0-99": one range that the file has. */
-static bool parse_range(struct str range, int64_t size, int64_t *ret_from, int64_t *ret_n)
-{
-    struct str first, last;
-    int64_t from, to;
-
-    if (!str_has_prefix(range, STR("bytes=")))
-        return false;
-    last = str_sub(range, 6, range.n);
-    if (!str_split(&last, '-', &first) || !str_to_int64(first, &from) || from < 0 || from >= size)
-        return false;
-    if (last.n == 0)
-        to = size - 1;
-    else if (!str_to_int64(last, &to) || to < from)
-        return false;
-    *ret_from = from;
-    *ret_n = MIN(to, size - 1) - from + 1;
-    return true;
 }
 
 static void send_file(struct registry_server *s, const struct httpd_request *rq, struct str name,
@@ -143,17 +113,7 @@ static void send_file(struct registry_server *s, const struct httpd_request *rq,
              (unsigned long long)st.st_mtim.tv_sec * 1000000000ull + (unsigned long long)st.st_mtim.tv_nsec);
     reply->content_type =
         str_has_suffix(name, STR(".tgz")) ? "application/gzip" : "text/plain; charset=utf-8";
-    httpd_reply_header(reply, "Accept-Ranges", "bytes");
-    if (tag(rq, reply, etag))
-        return;
-    reply->offset = 0;
-    reply->length = st.st_size;
-    if (parse_range(httpd_request_header(rq, "Range"), st.st_size, &reply->offset, &reply->length)) {
-        reply->status = 206;
-        httpd_reply_header(reply, "Content-Range", "bytes %lld-%lld/%lld", (long long)reply->offset,
-                           (long long)(reply->offset + reply->length - 1), (long long)st.st_size);
-    }
-    reply->fd = fd;
+    httpd_reply_file(rq, reply, fd, st.st_size, etag);
     fd = -1;
 }
 

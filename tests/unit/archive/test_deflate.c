@@ -18,8 +18,10 @@ static uint32_t next(uint32_t *state)
 
 static void add_piece(struct buf *out, int kind, uint32_t r)
 {
-    static const char *const words[] = { "apiVersion: ", "kind: Deployment\n",    "metadata:\n", "  name: ",
-                                         "{{ .Values.image }}", "\n", "true", "    - " };
+    static const char *const words[] = {
+        "apiVersion: ", "kind: Deployment\n", "metadata:\n", "  name: ", "{{ .Values.image }}", "\n", "true",
+        "    - "
+    };
     unsigned ones = 0;
 
     if (kind == 0)
@@ -91,7 +93,8 @@ static void test_every_encoder_can_be_undone(void **state)
     UNUSED(state);
     for (int how = 0; how < ARCHIVE_DEFLATE_MAX_; how++) {
         for (int kind = 0; kind < 6; kind++) {
-            CLEANUP(buf_done) struct buf text = BUF_INIT(MIB), packed = BUF_INIT(2 * MIB), again = BUF_INIT(2 * MIB);
+            CLEANUP(buf_done)
+            struct buf text = BUF_INIT(MIB), packed = BUF_INIT(2 * MIB), again = BUF_INIT(2 * MIB);
             struct err *err = NULL;
 
             make_text(kind, 70000, &text);
