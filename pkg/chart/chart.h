@@ -90,7 +90,8 @@ struct chart_value_sources {  /* merged in this order, each list from left to ri
 NODISCARD int chart_values_collect(struct arena *a, const struct chart_value_sources *sources,
                                    struct value *ret, struct err **err);
 
-/* One values.yaml or -f text: its documents merged, later ones win. Numbers become floats, as templates see them. */
+/* One values.yaml or -f text: its documents merged, later ones win. Numbers become floats, as templates see them. The
+ * text must outlive the result, whose strings may point into it. */
 NODISCARD int chart_values_parse(struct arena *a, struct str yaml, struct value *ret, struct err **err);
 /* Helm's MergeMaps: a new map, `over` wins, maps merge, everything else replaces, nulls stay. */
 struct value chart_values_merge(struct arena *a, struct value base, struct value over);

@@ -133,7 +133,7 @@ static int load_values(struct loader *l, const struct chart_file *f, struct err 
     if (r < 0)
         return err_wrap(err, r, "cannot load values.yaml");
     doc_unref(l->chart->values);
-    l->chart->values = doc_freeze(v);
+    l->chart->values = doc_take(TAKE(a), v); /* its strings are in the chart's storage, which lives as long */
     return 0;
 }
 

@@ -425,12 +425,15 @@ static void add_hook(struct sorter *s, struct str path, struct str content, cons
 
 static int add_document(struct sorter *s, struct str path, struct str content, struct err **err)
 {
+    static const struct str members[] = { { "apiVersion", 10 }, { "kind", 4 }, { "metadata", 8 } };
+    struct yml_options options = { .borrow = true, .only = members };
     const struct value_entry *hook;
     struct head h;
     struct value v;
     int r;
 
-    r = yml_parse(s->scratch, content, NULL, &v, err);
+    options.n_only = s->o->keep_objects ? 0 : ARRAY_SIZE(members);
+    r = yml_parse(s->scratch, content, &options, &v, err);
     if (r >= 0)
         r = read_head(s, v, &h, err);
     if (r < 0)

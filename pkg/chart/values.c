@@ -26,7 +26,7 @@ struct value chart_values_merge(struct arena *a, struct value base, struct value
 /* One document onto *values; yaml.Unmarshal() into a Go map. */
 static int merge_document(struct arena *a, struct str text, struct value *values, struct err **err)
 {
-    static const struct yml_options options = { .floats = true };
+    static const struct yml_options options = { .floats = true, .borrow = true };
     struct value v;
     int r = yml_parse(a, text, &options, &v, err);
 

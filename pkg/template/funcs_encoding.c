@@ -182,7 +182,8 @@ static int parse_json(struct tpl_call *c, struct value *ret, struct err **err)
 
 static int parse_yaml(struct tpl_call *c, struct value *ret, struct err **err)
 {
-    return yml_parse(c->arena, fn_str(c, 0), &(struct yml_options){ .floats = true }, ret, err);
+    return yml_parse(c->arena, fn_str(c, 0), &(struct yml_options){ .floats = true, .borrow = true }, ret,
+                     err);
 }
 
 static int parse_toml(struct tpl_call *c, struct value *ret, struct err **err)

@@ -170,8 +170,7 @@ static NODISCARD int decode_alias(struct decoder *d, const struct yml_node *n, s
 
 /* ---- maps ---- */
 
-/* The text that stands for a scalar key in JSON. False for null and for numbers above int64. */
-static bool key_text(struct arena *a, struct value k, struct str *ret)
+bool yml_key_text(struct arena *a, struct value k, struct str *ret)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(64);
 
@@ -245,7 +244,7 @@ static NODISCARD int decode_entry(struct decoder *d, const struct yml_node *key,
     r = decode(d, value, &v);
     if (r < 0)
         return r;
-    if (!key_text(d->arena, k, &text) && !d->bad_key) {
+    if (!yml_key_text(d->arena, k, &text) && !d->bad_key) {
         d->bad_key = key;
         d->bad_key_value = value;
     }

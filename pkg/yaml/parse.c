@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "yaml/node.h"
+#include "yaml/quick.h"
 
 #define WRAP "error converting YAML to JSON"
 
@@ -54,6 +55,19 @@ static NODISCARD int check_size(struct str text, struct err **err)
 
 int yml_parse(struct arena *a, struct str text, const struct yml_options *o, struct value *ret,
               struct err **err)
+{
+    struct arena_mark mark;
+
+    assert(a && ret);
+    mark = arena_mark(a);
+    if (text.n <= YAML_TEXT_MAX && yml_quick_parse(a, text, o, ret))
+        return 0;
+    arena_rewind(a, mark);
+    return yml_parse_events(a, text, o, ret, err);
+}
+
+int yml_parse_events(struct arena *a, struct str text, const struct yml_options *o, struct value *ret,
+                     struct err **err)
 {
     CLEANUP(yml_reader_free) struct yml_reader *r = NULL;
     struct value v = VALUE_NONE;

@@ -11,6 +11,11 @@ struct yml_options {
     bool floats;     /* every number becomes a float (what templates see); else integers stay exact */
     bool keep_kinds; /* 1.0 stays a float although JSON cannot tell: for texts that go into Go strings */
     bool strict;     /* duplicate keys are refused as UnmarshalStrict does */
+    bool borrow;     /* the text outlives the result, whose strings may point into it */
+    /* Members of the outermost map that somebody will look at, in any case of ASCII letters; the others may be missing
+     * from the result. The whole text is checked all the same. n_only 0: all. */
+    const struct str *only;
+    size_t n_only;
 };
 
 /* The first document; empty text is null. PARSE with Go's words: "error converting YAML to JSON: yaml: line 3: …".

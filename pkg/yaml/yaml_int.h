@@ -12,8 +12,15 @@ enum yml_tag yml_resolve_tag(struct str text, bool timestamps, struct value *ret
 /* Would the text, written plain, be read as a string? Also false for YAML 1.1's base 60 numbers. */
 bool yml_reads_as_string(struct str text);
 
+/* yml_parse() by libyaml's events alone. */
+NODISCARD int yml_parse_events(struct arena *a, struct str text, const struct yml_options *o,
+                               struct value *ret, struct err **err);
+
 /* A float as it comes out of the detour through JSON: whole numbers are integers there unless `floats`. */
 struct value yml_number(struct value v, bool floats);
+
+/* The text that stands for a scalar key in JSON. False for null and for numbers above int64. */
+bool yml_key_text(struct arena *a, struct value k, struct str *ret);
 
 /* Positions of the entries of `map` in go-yaml's natural order; `order` and `tmp` have room for all. */
 void yml_sort_keys(struct value map, bool v3, uint32_t *order, uint32_t *tmp);
