@@ -160,6 +160,8 @@ print-cflags:
 
 unit-tests: $(filter $(if $(T),$(OUT)/tests/unit/$(T)/%,%),$(TESTS))
 fuzz-targets: $(FUZZERS)
+# Compiled and not linked: what gates read.
+test-objects: $(call objects,$(TEST_SOURCES) $(TESTLIB_SOURCES) $(FUZZ_SOURCES))
 
 test: packages-test
 	@tests/run.sh
@@ -194,7 +196,7 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all asan tsan test unit-tests fuzz fuzz-targets packages-build packages-test quickstart fresh conformance bench \
+.PHONY: all asan tsan test unit-tests test-objects fuzz fuzz-targets packages-build packages-test quickstart fresh conformance bench \
         check format install clean print-cflags FORCE
 
 -include $(patsubst %.o,%.d,$(call objects,$(PKG_SOURCES) $(CMD_SOURCES) $(TEST_SOURCES) $(TESTLIB_SOURCES) $(FUZZ_SOURCES)))

@@ -36,7 +36,8 @@ struct cli_parsed {
     size_t n_args;
 };
 
-const struct cli_flag cli_global_flags[] = {
+/* Every command has these; its own flag of the same name or letter comes first. */
+static const struct cli_flag global_flags[] = {
     { "as", 0, CLI_STRING, NULL, NULL, "user to impersonate for the operation", NULL },
     { "as-group", 0, CLI_ARRAY, NULL, NULL, "group to impersonate for the operation (can be repeated)",
       NULL },
@@ -90,7 +91,7 @@ static const struct cli_flag *find_flag(const struct cli_command *cmd, struct st
 
     if (!f && cmd)
         f = flag_in(cmd->more_flags, name, letter);
-    return f ? f : flag_in(cli_global_flags, name, letter);
+    return f ? f : flag_in(global_flags, name, letter);
 }
 
 static int compare_flags(const void *a, const void *b)
@@ -101,7 +102,7 @@ static int compare_flags(const void *a, const void *b)
 const struct cli_flag **cli_flags_of(const struct cli_command *cmd, bool with_global, size_t *n)
 {
     const struct cli_flag *tables[] = { cmd ? cmd->flags : NULL, cmd ? cmd->more_flags : NULL,
-                                        with_global ? cli_global_flags : NULL };
+                                        with_global ? global_flags : NULL };
     const struct cli_flag **all = NULL;
     size_t cap = 0;
 

@@ -50,10 +50,6 @@ struct cli_command {
     int (*run)(struct cli *c, struct err **err);
 };
 
-/* Every command has these (--help, --debug, --namespace, --kubeconfig, …); its own flag of the same name or letter
- * comes first. */
-extern const struct cli_flag cli_global_flags[];
-
 struct cli {
     FILE *out, *errout; /* standard output and standard error; a test has others */
     const struct cli_command *command;

@@ -24,6 +24,5 @@ NODISCARD int apiserver_start(const struct apiserver_options *o, struct apiserve
 void apiserver_stop(struct apiserver *s);
 DEFINE_CLEANUP(struct apiserver *, apiserver_stop)
 
-int apiserver_port(const struct apiserver *s);
 const char *apiserver_url(const struct apiserver *s);        /* "https://127.0.0.1:41234"; borrowed */
 const char *apiserver_kubeconfig(const struct apiserver *s); /* path; borrowed */

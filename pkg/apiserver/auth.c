@@ -46,8 +46,8 @@ static void be_anonymous(struct api_user *u)
                             .n_groups = ARRAY_SIZE(groups) };
 }
 
-void api_user_of_account(struct arena *a, struct str ns, struct str name, struct str uid,
-                         struct api_user *ret)
+static void api_user_of_account(struct arena *a, struct str ns, struct str name, struct str uid,
+                                struct api_user *ret)
 {
     struct str *groups = ARENA_ARRAY(a, struct str, 3);
 

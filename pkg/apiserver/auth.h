@@ -17,9 +17,6 @@ int api_authenticate_token(struct api_request *rq, struct str token, struct api_
 /* Applies impersonation headers; 403 when they are not allowed. */
 int api_impersonate(struct api_request *rq);
 
-void api_user_of_account(struct arena *a, struct str ns, struct str name, struct str uid,
-                         struct api_user *ret);
-
 /* RBAC, system:masters first. Compiled roles and bindings are kept until one changes. */
 struct api_rbac *api_rbac_new(void);
 void api_rbac_free(struct api_rbac *r);

@@ -459,14 +459,6 @@ const struct api_resource *api_catalog_find_id(const struct api_catalog *c, stru
     return NULL;
 }
 
-bool api_catalog_has_group(const struct api_catalog *c, struct str group)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (str_eq(c->rows[i].group, group))
-            return true;
-    return false;
-}
-
 bool api_catalog_has_version(const struct api_catalog *c, struct str group, struct str version)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -61,6 +61,5 @@ const struct api_resource *api_catalog_find_kind(const struct api_catalog *c, st
                                                  struct str kind); /* or NULL; version "" any */
 const struct api_resource *api_catalog_find_id(const struct api_catalog *c,
                                                struct str id); /* its storage row */
-bool api_catalog_has_group(const struct api_catalog *c, struct str group);
 bool api_catalog_has_version(const struct api_catalog *c, struct str group, struct str version);
 uint64_t api_catalog_digest(const struct api_catalog *c); /* changes when the content does */

@@ -154,19 +154,6 @@ const struct fieldset *fieldset_exclude(struct arena *a, const struct fieldset *
     return combine(a, EXCLUDE, x, y);
 }
 
-bool fieldset_equal(const struct fieldset *a, const struct fieldset *b)
-{
-    if (fieldset_empty(a) || fieldset_empty(b))
-        return fieldset_empty(a) && fieldset_empty(b);
-    if (a->n != b->n)
-        return false;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (!str_eq(a->items[i].element, b->items[i].element) || a->items[i].member != b->items[i].member ||
-            !fieldset_equal(a->items[i].sub, b->items[i].sub))
-            return false;
-    return true;
-}
-
 const struct fieldset *fieldset_of(struct arena *a, const char *const *paths, size_t n)
 {
     struct fieldset *s = fieldset_new(a);

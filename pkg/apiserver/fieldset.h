@@ -35,7 +35,6 @@ void fieldset_add(struct fieldset *s,
 
 bool fieldset_empty(const struct fieldset *s);
 const struct fieldset_item *fieldset_find(const struct fieldset *s, struct str element); /* or NULL */
-bool fieldset_equal(const struct fieldset *a, const struct fieldset *b);
 const struct fieldset *fieldset_union(struct arena *a, const struct fieldset *x, const struct fieldset *y);
 const struct fieldset *fieldset_difference(struct arena *a, const struct fieldset *x,
                                            const struct fieldset *y);

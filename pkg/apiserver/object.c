@@ -127,7 +127,7 @@ struct api_apply_options api_apply_options_of(struct api_request *rq)
                                        .now = rq->now };
 }
 
-int api_object_own(struct api_request *rq, struct value live, struct value obj, struct value *ret)
+static int api_object_own(struct api_request *rq, struct value live, struct value obj, struct value *ret)
 {
     const struct api_apply_options o = api_apply_options_of(rq);
     struct err *err = NULL;
@@ -165,7 +165,7 @@ static void check_scale(struct api_request *rq, struct value obj, struct api_cau
     api_cause_invalid(causes, arena_dupz(rq->arena, path), value_from_int(0), buf_z(&b));
 }
 
-int api_object_validate(struct api_request *rq, struct value obj, struct value old)
+static int api_object_validate(struct api_request *rq, struct value obj, struct value old)
 {
     struct api_causes causes = API_CAUSES_INIT(rq->arena);
     const struct api_kind *k = rq->res->builtin;

@@ -15,10 +15,6 @@ int api_strict_check(struct api_request *rq, const struct api_notes *strict);
 
 struct api_ref api_object_type(const struct api_request *rq);
 struct api_apply_options api_apply_options_of(struct api_request *rq);
-/* metadata.managedFields after a write that is no apply. `live` null on create. */
-int api_object_own(struct api_request *rq, struct value live, struct value obj, struct value *ret);
-/* 422 unless the object is valid; `old` null on create. */
-int api_object_validate(struct api_request *rq, struct value obj, struct value old);
 
 /* Writes an object in the version of rq->res; sets its resourceVersion. Nothing happens on a dry run. */
 int api_object_store(struct api_request *rq, int op, int64_t expect, struct value obj, struct err **err);

@@ -105,7 +105,7 @@ struct value api_to_stored(struct api_request *rq, const struct api_resource *re
     return api_convert_to_stored(rq->arena, res, v);
 }
 
-bool api_text_is_answer(const struct api_request *rq)
+static bool api_text_is_answer(const struct api_request *rq)
 {
     return rq->form == API_FORM_OBJECT && rq->res->builtin &&
            str_eq(rq->res->api_version, rq->res->stored_version);

@@ -13,9 +13,6 @@ int api_read_stored(struct api_request *rq, const struct api_resource *res, stru
 /* The same for an object of the version `from` that is to be stored. Changes v in place. */
 struct value api_to_stored(struct api_request *rq, const struct api_resource *res, struct value v);
 
-/* Can the stored text go out as it is? */
-bool api_text_is_answer(const struct api_request *rq);
-
 /* One object as the answer. */
 int api_present(struct api_request *rq, int code, struct value obj);
 int api_present_text(struct api_request *rq, int code, struct str json); /* stored text */

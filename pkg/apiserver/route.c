@@ -277,7 +277,7 @@ static int resource_request(struct api_request *rq, const struct target *t)
     return run_verb(rq);
 }
 
-int api_route(struct api_request *rq)
+static int api_route(struct api_request *rq)
 {
     static int (*const others[])(struct api_request * rq, bool *ret_mine) = { api_health_serve,
                                                                               api_discovery_serve,

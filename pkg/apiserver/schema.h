@@ -43,7 +43,6 @@ struct api_schema;
 /* Compiles spec.versions[].schema.openAPIV3Schema of a CRD that api_schema_check_crd() accepted; a null schema keeps
  * everything. LIMIT when it is too large, INVALID when it is not structural. */
 NODISCARD int api_schema_new(struct value openapi, struct api_schema **ret, struct err **err);
-struct api_schema *api_schema_ref(struct api_schema *s);
 struct api_schema *api_schema_unref(struct api_schema *s); /* s may be NULL; returns NULL */
 DEFINE_CLEANUP(struct api_schema *, api_schema_unref)
 struct api_ref api_schema_root(const struct api_schema *s); /* for apply; borrowed from s */
@@ -54,11 +53,9 @@ struct api_ref api_schema_root(const struct api_schema *s); /* for apply; borrow
 NODISCARD int api_schema_decode_custom(struct arena *a, const struct api_schema *s, struct value in,
                                        struct value *ret, struct api_notes *strict, struct err **err);
 /* OpenAPI validation with Kubernetes' texts; `old` null on create. With `old`, faults in parts that did not change are
- * ignored (ratcheting). x-kubernetes-validations are not evaluated here: see api_schema_has_rules(). */
+ * ignored (ratcheting). x-kubernetes-validations are not evaluated. */
 void api_schema_validate(const struct api_schema *s, struct value obj, struct value old,
                          struct api_causes *causes);
-/* Does any node carry x-kubernetes-validations? `fn` (may be NULL) gets each node's path pattern and its rules. */
-bool api_schema_has_rules(const struct api_schema *s);
 
 /* The CRD object itself: names, versions, structural rules, defaults that fit. `old` null on create. */
 void api_schema_check_crd(struct value crd, struct value old, struct api_causes *causes);

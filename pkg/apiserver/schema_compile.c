@@ -263,12 +263,6 @@ int api_schema_new(struct value openapi, struct api_schema **ret, struct err **e
     return 0;
 }
 
-struct api_schema *api_schema_ref(struct api_schema *s)
-{
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
-    return s;
-}
-
 struct api_schema *api_schema_unref(struct api_schema *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) > 1)
@@ -284,11 +278,6 @@ struct api_schema *api_schema_unref(struct api_schema *s)
 struct api_ref api_schema_root(const struct api_schema *s)
 {
     return (struct api_ref){ &s->types, s->root, 0 };
-}
-
-bool api_schema_has_rules(const struct api_schema *s)
-{
-    return s->has_rules;
 }
 
 struct value schema_openapi(const struct api_schema *s)

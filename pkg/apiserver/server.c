@@ -157,11 +157,6 @@ void apiserver_stop(struct apiserver *s)
     free(s);
 }
 
-int apiserver_port(const struct apiserver *s)
-{
-    return s->port;
-}
-
 const char *apiserver_url(const struct apiserver *s)
 {
     return s->url;

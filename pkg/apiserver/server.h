@@ -48,7 +48,6 @@ struct api_stream {
 void api_stream_free(struct api_stream *st);
 
 /* ---- verbs: each answers, or leaves a failure ---- */
-int api_route(struct api_request *rq); /* finds out what is asked for and does it */
 int api_discovery_serve(struct api_request *rq, bool *ret_mine);
 int api_openapi_serve(struct api_request *rq, bool *ret_mine);
 int api_health_serve(struct api_request *rq, bool *ret_mine);

@@ -120,7 +120,7 @@ int api_store_check(struct api_store *s, struct err **err)
 
 /* ---- labels -------------------------------------------------------------------------------------------------- */
 
-void api_labels_pack(struct value object, struct buf *out)
+static void api_labels_pack(struct value object, struct buf *out)
 {
     struct value labels = value_path(object, "metadata.labels");
 

@@ -96,7 +96,5 @@ NODISCARD int api_store_dependents(struct api_store *s, struct str uid, struct a
 NODISCARD int api_store_compact(struct api_store *s, int64_t keep_ms, int64_t keep_n, struct err **err);
 NODISCARD int api_store_check(struct api_store *s, struct err **err);
 
-/* Labels of an object as sorted "key\x1fvalue\x1e" text. */
-void api_labels_pack(struct value object, struct buf *out);
 /* The value of a label in packed text: false when it is not there. */
 bool api_labels_get(struct str packed, struct str key, struct str *ret);

@@ -46,13 +46,12 @@ bool log_enabled(enum log_level level, const char *module);
 void log_write(enum log_level level, const char *module, const char *message, const struct log_field *fields,
                size_t n);
 
-#define LOG_AT(level, message, ...)                                                                   \
-    do {                                                                                              \
-        if (log_enabled((level), LOG_MODULE)) {                                                       \
-            const struct log_field log_fields_[] = { { "", LOG_FIELD_INT, { .i = 0 } } __VA_OPT__(, ) \
-                                                         __VA_ARGS__ };                               \
-            log_write((level), LOG_MODULE, (message), log_fields_ + 1, ARRAY_SIZE(log_fields_) - 1);  \
-        }                                                                                             \
+#define LOG_AT(level, message, ...)                                                                      \
+    do {                                                                                                 \
+        if (log_enabled((level), LOG_MODULE)) {                                                          \
+            const struct log_field log_fields_[] = { { "", LOG_FIELD_INT, { .i = 0 } }, ##__VA_ARGS__ }; \
+            log_write((level), LOG_MODULE, (message), log_fields_ + 1, ARRAY_SIZE(log_fields_) - 1);     \
+        }                                                                                                \
     } while (0)
 #define log_error(...) LOG_AT(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...) LOG_AT(LOG_WARN, __VA_ARGS__)

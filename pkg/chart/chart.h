@@ -162,8 +162,7 @@ enum chart_hook_event {
     CHART_HOOK_TEST,
     CHART_HOOK_MAX_,
 };
-const char *chart_hook_event_name(enum chart_hook_event e);               /* "pre-install", … */
-bool chart_hook_event_parse(struct str name, enum chart_hook_event *ret); /* also "test-success" */
+const char *chart_hook_event_name(enum chart_hook_event e); /* "pre-install", … */
 
 struct chart_hook {
     struct str path, api_version, kind, name, content;
@@ -219,8 +218,7 @@ NODISCARD int chart_rendered_print_chart_json(const struct chart_rendered *r, st
 struct str *chart_split_manifests(struct arena *a, struct str text, size_t *ret_n) NODISCARD;
 /* Go's filepath.Match on '/' separated names: 1, 0, or -1 when the pattern is malformed. */
 int chart_path_match(struct str pattern, struct str name);
-/* Where a kind stands in Helm's install or uninstall order; unknown kinds: INT_MAX. */
-int chart_install_rank(struct str kind);
+/* Where a kind stands in Helm's uninstall order; unknown kinds: INT_MAX. */
 int chart_uninstall_rank(struct str kind);
 
 /* ---- charts in the cluster -------------------------------------------------------------------------------------

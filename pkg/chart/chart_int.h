@@ -94,8 +94,6 @@ NODISCARD int chart_check_api_version(const struct chart_source *s, struct err *
 /* dir.c */
 /* fs_read_file() with the words of Go's os package: "open x: no such file or directory". */
 NODISCARD int chart_read_os_file(const char *path, struct buf *out, struct err **err);
-NODISCARD int chart_read_dir(const char *path, const struct chart_log *log, struct chart_source *ret,
-                             struct err **err);
 
 /* ignore.c: helm's pkg/ignore */
 struct chart_ignore;

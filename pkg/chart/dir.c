@@ -197,7 +197,8 @@ static int read_ignore_file(const char *dir, struct chart_ignore **ret, struct e
     return r < 0 ? r : chart_ignore_parse(buf_str(&text), ret, err);
 }
 
-int chart_read_dir(const char *path, const struct chart_log *log, struct chart_source *ret, struct err **err)
+static int chart_read_dir(const char *path, const struct chart_log *log, struct chart_source *ret,
+                          struct err **err)
 {
     CLEANUP(chart_storage_unref) struct chart_storage *storage = chart_storage_new();
     CLEANUP(chart_ignore_free) struct chart_ignore *rules = NULL;

@@ -168,7 +168,7 @@ static int rank_in(const char *const *order, size_t n, struct str kind)
     return INT_MAX;
 }
 
-int chart_install_rank(struct str kind)
+static int chart_install_rank(struct str kind)
 {
     return rank_in(install_order, ARRAY_SIZE(install_order), kind);
 }
@@ -197,7 +197,7 @@ const char *chart_hook_event_name(enum chart_hook_event e)
     return event_names[e];
 }
 
-bool chart_hook_event_parse(struct str name, enum chart_hook_event *ret)
+static bool chart_hook_event_parse(struct str name, enum chart_hook_event *ret)
 {
     if (str_eq(name, STR("test-success")))
         name = STR("test");

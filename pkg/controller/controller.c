@@ -304,16 +304,10 @@ void controller_wake_kind(struct controller *c, unsigned kind, struct controller
 
 void controller_enqueue(struct controller *c, const char *kind, struct controller_key key)
 {
-    controller_enqueue_after(c, kind, key, 0);
-}
-
-void controller_enqueue_after(struct controller *c, const char *kind, struct controller_key key,
-                              int64_t after_ms)
-{
     int k = find_kind(c, kind);
 
     if (k >= 0)
-        queue_add_after(c->queue, (unsigned)k, key, after_ms);
+        queue_add_after(c->queue, (unsigned)k, key, 0);
 }
 
 void controller_update_gauges(struct controller *c)

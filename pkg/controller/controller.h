@@ -110,8 +110,6 @@ bool controller_is_leader(const struct controller *c); /* true without election,
 
 /* Reconcile this object of that kind; several wishes before it runs are one. */
 void controller_enqueue(struct controller *c, const char *kind, struct controller_key key);
-void controller_enqueue_after(struct controller *c, const char *kind, struct controller_key key,
-                              int64_t after_ms);
 /* One more watch that wakes objects of `kind`, also while it runs; the strings are copied. A name that exists already
  * is 0 and changes nothing. */
 NODISCARD int controller_add_watch(struct controller *c, const char *kind, const struct controller_watch *w,
@@ -197,9 +195,9 @@ struct metric { /* static const */
     const char *name, *help;
     enum metric_kind kind;
     const char *labels[METRIC_LABELS_MAX]; /* names; unused ones NULL */
-    const double *buckets; /* histograms: ascending upper bounds, ended by 0; NULL: METRIC_SECONDS */
+    const double
+        *buckets; /* histograms: ascending upper bounds, ended by 0; NULL: 1 ms to 5 min, in seconds */
 };
-extern const double METRIC_SECONDS[]; /* 1 ms to 5 min */
 
 struct metrics *controller_metrics(struct controller *c); /* borrowed */
 struct metrics *metrics_new(void) NODISCARD;

@@ -103,7 +103,6 @@ struct web;
 /* `listen` "host:port" or ":port"; port 0: any. */
 NODISCARD int web_start(struct controller *c, const char *listen, struct web **ret, struct err **err);
 void web_stop(struct web *w);
-int web_port(const struct web *w);
 
 /* ---- controller.c ------------------------------------------------------------------------------------------------- */
 

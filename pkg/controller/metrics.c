@@ -5,8 +5,8 @@
 
 #define BUCKETS_MAX 32
 
-const double METRIC_SECONDS[] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
-                                  1,     2.5,    5,     10,   30,    60,   120, 300,  0 };
+static const double default_seconds[] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+                                          1,     2.5,    5,     10,   30,    60,   120, 300,  0 };
 
 struct series {
     struct str labels[METRIC_LABELS_MAX]; /* owned */
@@ -71,7 +71,7 @@ static size_t n_labels(const struct metric *m)
 
 static const double *bounds(const struct metric *m)
 {
-    return m->buckets ? m->buckets : METRIC_SECONDS;
+    return m->buckets ? m->buckets : default_seconds;
 }
 
 static void label_key(const struct metric *m, const struct str *labels, struct buf *out)

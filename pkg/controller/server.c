@@ -163,10 +163,3 @@ void web_stop(struct web *w)
     mhd.stop_daemon(w->daemon);
     free(w);
 }
-
-int web_port(const struct web *w)
-{
-    const union MHD_DaemonInfo *info = mhd.get_daemon_info(w->daemon, MHD_DAEMON_INFO_BIND_PORT);
-
-    return info ? info->port : 0;
-}

@@ -230,8 +230,7 @@ NODISCARD int kube_raw_get(struct kube *k, const char *path, const char *accept,
 
 /* An apply met fields of other managers; the message names each of them and the manager. */
 bool kube_err_is_apply_conflict(const struct err *e);
-bool kube_err_is_no_match(const struct err *e);    /* the server does not know the kind */
-bool kube_err_is_terminating(const struct err *e); /* refused because the namespace is being deleted */
+bool kube_err_is_no_match(const struct err *e); /* the server does not know the kind */
 
 /* ---- discovery ---------------------------------------------------------------------------------------------------
  * Common built-in kinds are known without asking. Everything else is asked once (aggregated form, else legacy) and
@@ -329,7 +328,6 @@ enum kube_event_severity { KUBE_EVENT_NORMAL, KUBE_EVENT_WARNING };
  * `r` may be NULL: nothing happens. */
 void kube_event(struct kube_recorder *r, struct value regarding, enum kube_event_severity severity,
                 const char *reason, const char *fmt, ...) PRINTF(5, 6);
-uint64_t kube_recorder_dropped(const struct kube_recorder *r);
 
 /* ---- readiness and conditions -------------------------------------------------------------------------------------
  * kstatus as Helm 4 uses it (fluxcd/cli-utils): a pure function over the object. */

@@ -399,14 +399,3 @@ void kube_event(struct kube_recorder *r, struct value regarding, enum kube_event
     }
     pthread_mutex_unlock(&r->lock);
 }
-
-uint64_t kube_recorder_dropped(const struct kube_recorder *r)
-{
-    struct kube_recorder *w = (struct kube_recorder *)(uintptr_t)r;
-    uint64_t n;
-
-    pthread_mutex_lock(&w->lock);
-    n = w->dropped;
-    pthread_mutex_unlock(&w->lock);
-    return n;
-}

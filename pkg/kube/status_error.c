@@ -127,8 +127,3 @@ bool kube_err_is_no_match(const struct err *e)
 {
     return e && str_eq(err_http_reason(e), STR(REASON_NO_MATCH));
 }
-
-bool kube_err_is_terminating(const struct err *e)
-{
-    return e && str_eq(err_http_reason(e), STR(REASON_TERMINATING));
-}

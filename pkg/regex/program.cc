@@ -31,8 +31,8 @@ static const struct {
     { RE2::ErrorPatternTooLarge, RE2_TOO_LARGE },
 };
 
-struct program *program_new(struct str pattern, size_t memory, enum re2_error *ret_error, char **ret_arg,
-                            size_t *ret_arg_n)
+struct program *regex_program_new(struct str pattern, size_t memory, enum re2_error *ret_error,
+                                  char **ret_arg, size_t *ret_arg_n)
 {
     RE2::Options options;
 
@@ -52,22 +52,23 @@ struct program *program_new(struct str pattern, size_t memory, enum re2_error *r
     return NULL;
 }
 
-void program_free(struct program *re)
+void regex_program_free(struct program *re)
 {
     delete re;
 }
 
-size_t program_groups(const struct program *re)
+size_t regex_program_groups(const struct program *re)
 {
     return static_cast<size_t>(re->re.NumberOfCapturingGroups());
 }
 
 #define GROUPS_ON_STACK 16
 
-bool program_find(const struct program *re, struct str text, size_t at, struct regex_span *spans, size_t n)
+bool regex_program_find(const struct program *re, struct str text, size_t at, struct regex_span *spans,
+                        size_t n)
 {
     re2::StringPiece few[GROUPS_ON_STACK], *groups = few;
-    size_t have = program_groups(re) + 1, want = MIN(n, have);
+    size_t have = regex_program_groups(re) + 1, want = MIN(n, have);
     const char *p = text.n > 0 ? text.p : "";
 
     if (want > GROUPS_ON_STACK)

@@ -30,12 +30,13 @@ enum re2_error {
 struct program;
 
 /* NULL with *ret_error and the piece of the pattern it is about in *ret_arg (owned, free()). */
-struct program *program_new(struct str pattern, size_t memory, enum re2_error *ret_error, char **ret_arg,
-                            size_t *ret_arg_n);
-void program_free(struct program *re);
-size_t program_groups(const struct program *re);
+struct program *regex_program_new(struct str pattern, size_t memory, enum re2_error *ret_error,
+                                  char **ret_arg, size_t *ret_arg_n);
+void regex_program_free(struct program *re);
+size_t regex_program_groups(const struct program *re);
 /* First match at or after `at`; the text must be valid UTF-8. spans may be NULL when n is 0. */
-bool program_find(const struct program *re, struct str text, size_t at, struct regex_span *spans, size_t n);
+bool regex_program_find(const struct program *re, struct str text, size_t at, struct regex_span *spans,
+                        size_t n);
 
 #ifdef __cplusplus
 }

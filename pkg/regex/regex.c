@@ -85,10 +85,10 @@ static int fail_source(const struct regex_source *s, struct str pattern, struct 
     size_t arg_n = 0;
     enum re2_error code;
     struct program *before =
-        program_new(str_sub(buf_str(&s->out), 0, s->out_before), MEMORY_USUAL, &code, &arg, &arg_n);
+        regex_program_new(str_sub(buf_str(&s->out), 0, s->out_before), MEMORY_USUAL, &code, &arg, &arg_n);
 
     if (before)
-        program_free(before);
+        regex_program_free(before);
     else if (!is_unfinished(code))
         return fail_re2(code, (struct str){ arg, arg_n }, pattern, err);
     return fail(s->problem, str_sub(pattern, s->problem_at, s->problem_to), err);
@@ -129,7 +129,7 @@ static int compile(struct str pattern, struct regex **ret, bool *ret_large, stru
 
         free(arg);
         arg = NULL;
-        program = program_new(buf_str(&s.out), budgets[i], &code, &arg, &arg_n);
+        program = regex_program_new(buf_str(&s.out), budgets[i], &code, &arg, &arg_n);
         if (program) {
             *ret = regex_new(pattern, program, &s);
             *ret_large = i > 0;
@@ -185,7 +185,7 @@ struct regex *regex_unref(struct regex *re)
 {
     if (!re || atomic_fetch_sub_explicit(&re->refs, 1, memory_order_acq_rel) != 1)
         return NULL;
-    program_free(re->program);
+    regex_program_free(re->program);
     for (size_t i = 0; i < re->n_names; i++)
         free(re->names[i].name);
     free(re->names);
@@ -196,7 +196,7 @@ struct regex *regex_unref(struct regex *re)
 
 size_t regex_groups(const struct regex *re)
 {
-    return program_groups(re->program);
+    return regex_program_groups(re->program);
 }
 
 int regex_group_number(const struct regex *re, struct str name)
@@ -280,7 +280,7 @@ static size_t bad_before(const struct regex_text *t, size_t at, bool fixed)
 static bool find_at_rune(const struct regex *re, struct str text, size_t at, struct regex_span *spans,
                          size_t n)
 {
-    while (program_find(re->program, text, at, spans, n)) {
+    while (regex_program_find(re->program, text, at, spans, n)) {
         if (!re->may_split_runes || (size_t)spans[0].from >= text.n ||
             ((unsigned char)text.p[spans[0].from] & 0xC0) != 0x80)
             return true;
@@ -309,7 +309,7 @@ static bool find(const struct regex *re, struct str text, const struct regex_tex
 
 /* ---- matching ---- */
 
-bool regex_find(const struct regex *re, struct str text, size_t at, struct regex_span *spans, size_t n)
+static bool regex_find(const struct regex *re, struct str text, size_t at, struct regex_span *spans, size_t n)
 {
     struct regex_text *t = text_new(text);
     bool found;

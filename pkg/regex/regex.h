@@ -34,10 +34,6 @@ struct regex_span {
     ptrdiff_t from, to; /* -1: the group took no part */
 };
 
-/* The first match at or after byte `at` (<= text.n; ^ and \b still see what is before it). spans[0] is the match,
- * the rest are its groups; n is how many are wanted (groups that do not exist yield -1). */
-bool regex_find(const struct regex *re, struct str text, size_t at, struct regex_span *spans, size_t n);
-
 /* All matches one after the other, as Go's FindAll: an empty match right behind a match does not count.
  *     CLEANUP(regex_finder_done) struct regex_finder f = regex_find_all(re, text);
  *     while (regex_finder_next(&f, spans, ARRAY_SIZE(spans))) … */

@@ -146,7 +146,8 @@ static int load_chart(struct loader *l, struct str chart, struct err **err)
             entries = arena_grow(a, entries, cap * sizeof(*entries), (cap * 2 + 16) * sizeof(*entries));
             cap = cap * 2 + 16;
         }
-        entries[n] = (struct entry){ .place = place++ };
+        entries[n] = (struct entry){ .place = place };
+        place++;
         r = add_entry(l, a, v, &entries[n], err);
         if (r < 0)
             return r;

@@ -29,6 +29,3 @@ int repogroup_reconcile(void *ctx, const struct controller_call *call, struct co
 
 /* The Chart object of a chart that a Repository lists. In `a`. */
 struct str repository_chart_name(struct arena *a, struct str chart, struct str repository);
-
-/* "10m", 600 (seconds below 1,000,000, else nanoseconds): milliseconds, or `otherwise` for null and nonsense. */
-int64_t registry_duration_ms(struct value v, int64_t otherwise);

@@ -25,7 +25,7 @@ struct repository {
     bool changed; /* the database has other rows than before */
 };
 
-int64_t registry_duration_ms(struct value v, int64_t otherwise)
+static int64_t registry_duration_ms(struct value v, int64_t otherwise)
 {
     int64_t n = value_int(v, -1), ns;
 

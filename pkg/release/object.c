@@ -198,7 +198,7 @@ static int compare_refs(const struct kube_ref *a, const struct kube_ref *b)
     return c ? c : str_cmp(a->name, b->name);
 }
 
-bool release_object_same(const struct kube_ref *a, const struct kube_ref *b)
+static bool release_object_same(const struct kube_ref *a, const struct kube_ref *b)
 {
     return compare_refs(a, b) == 0;
 }
@@ -225,7 +225,7 @@ static int compare_for_uninstall(const void *x, const void *y)
     return i != j ? (i < j ? -1 : 1) : compare_by_identity(x, y);
 }
 
-void release_objects_sort_uninstall(struct release_objects *set)
+static void release_objects_sort_uninstall(struct release_objects *set)
 {
     if (set->n > 1)
         qsort(set->items, set->n, sizeof(*set->items), compare_for_uninstall);

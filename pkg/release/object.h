@@ -39,8 +39,7 @@ bool release_owner_matches(struct value live, const struct release_owner *owner)
 /* Appends what is wrong with its ownership, in Helm's words ("label validation error: missing key …; annotation …"). */
 void release_owner_explain(struct value live, const struct release_owner *owner, struct buf *out);
 
-/* The same object: group, kind, namespace and name; the version does not matter. */
-bool release_object_same(const struct kube_ref *a, const struct kube_ref *b);
+/* The object of the same group, kind, namespace and name (the version does not matter), or NULL. */
 const struct release_object *release_objects_find(const struct release_objects *set,
                                                   const struct kube_ref *ref);
 /* What is in `before` and not in `now`, in uninstall order, in `a`. */
@@ -48,7 +47,5 @@ struct release_objects release_objects_removed(struct arena *a, const struct rel
                                                const struct release_objects *now);
 /* `helm.sh/resource-policy: keep` in a manifest or live object (trimmed, any case). */
 bool release_object_is_kept(struct value body);
-/* Sorted for deletion: Helm's uninstall order, then name. */
-void release_objects_sort_uninstall(struct release_objects *set);
 /* The end of the run of equal kinds that starts at `from`: what may be written together. */
 size_t release_objects_group_end(const struct release_objects *set, size_t from);

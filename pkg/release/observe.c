@@ -60,8 +60,8 @@ static int take_identity(struct release_manager *m, struct observation *o, struc
     return 0;
 }
 
-int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
-                        struct value *ret, struct err **err)
+static int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns, struct str name,
+                               struct value *ret, struct err **err)
 {
     struct observation *o = ctx;
     struct kube_ref ref = { STR("v1"), str_from(kind), ns, name };

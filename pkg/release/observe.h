@@ -66,10 +66,5 @@ DEFINE_CLEANUP_VALUE(struct observation, observation_done)
 NODISCARD int release_observe(struct release_manager *m, struct arena *a, struct value object,
                               struct observation *o, struct err **err);
 
-/* Reads by kind under the identities of the rules: Values and Config as the controller, Secrets and ConfigMaps as the
- * release. ctx is the struct observation. */
-NODISCARD int release_read_source(void *ctx, struct arena *a, const char *kind, struct str ns,
-                                  struct str name, struct value *ret, struct err **err);
-
 /* render.c: from a decision to the record, the objects and the plan's inputs. */
 NODISCARD int release_prepare(struct release_manager *m, struct observation *o, struct err **err);

@@ -23,7 +23,7 @@ const char *record_status_name(enum record_status s)
     return statuses[s].name;
 }
 
-enum record_status record_status_parse(struct str name)
+static enum record_status record_status_parse(struct str name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
         if (str_eq(name, str_from(statuses[i].name)))
@@ -160,6 +160,11 @@ static int pack(const struct record *r, struct arena *a, struct str *ret, struct
     return 0;
 }
 
+static struct str record_secret_name(struct arena *a, struct str release, int64_t revision)
+{
+    return arena_printf(a, "sh.helm.release.v1.%.*s.v%lld", STR_ARG(release), (long long)revision);
+}
+
 int record_encode(const struct record *r, struct arena *a, struct value *ret, struct err **err)
 {
     struct value secret = value_new_map(a), metadata = value_new_map(a), data = value_new_map(a);
@@ -183,11 +188,6 @@ int record_encode(const struct record *r, struct arena *a, struct value *ret, st
     value_setz(secret, "data", data);
     *ret = secret;
     return 0;
-}
-
-struct str record_secret_name(struct arena *a, struct str release, int64_t revision)
-{
-    return arena_printf(a, "sh.helm.release.v1.%.*s.v%lld", STR_ARG(release), (long long)revision);
 }
 
 struct record_head record_head(struct value metadata)

@@ -38,7 +38,6 @@ enum record_status {
         RECORD_STATUS_MAX_,
 };
 const char *record_status_name(enum record_status s);
-enum record_status record_status_parse(struct str name); /* RECORD_UNKNOWN when it is none */
 bool record_status_busy(enum record_status s);
 
 struct record {
@@ -57,8 +56,6 @@ NODISCARD int record_decode(struct value secret, struct record **ret, struct err
 /* The Secret to write, in `a`. LIMIT with the sizes when it is over RELEASE_RECORD_MAX: known before the first write. */
 NODISCARD int record_encode(const struct record *r, struct arena *a, struct value *ret, struct err **err);
 
-/* "sh.helm.release.v1.NAME.vN", in `a`. */
-struct str record_secret_name(struct arena *a, struct str release, int64_t revision);
 /* What the metadata of a stored Secret says, without its payload; revision 0 when it is not one of Helm's. */
 struct record_head {
     struct str secret_name, release;

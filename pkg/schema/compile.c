@@ -433,7 +433,7 @@ static NODISCARD int compile_node(struct schema *s, struct node *n)
     return r;
 }
 
-int schema_compile_nodes(struct schema *s, struct str url, struct str pointer)
+static int schema_compile_nodes(struct schema *s, struct str url, struct str pointer)
 {
     int r = 0;
 

@@ -55,7 +55,7 @@ static struct decimal from_float(double f)
     return from_digits(f < 0, digits, n, point + 1);
 }
 
-struct decimal decimal_from(struct value v)
+struct decimal schema_decimal_from(struct value v)
 {
     if (v.kind == VALUE_INT)
         return from_integer(v.i < 0 ? 0 - (uint64_t)v.i : (uint64_t)v.i, v.i < 0);
@@ -76,14 +76,14 @@ static int cmp_magnitude(const struct decimal *a, const struct decimal *b)
     return c ? c : a->n - b->n;
 }
 
-int decimal_cmp(const struct decimal *a, const struct decimal *b)
+int schema_decimal_cmp(const struct decimal *a, const struct decimal *b)
 {
     if (a->negative != b->negative)
         return a->negative ? -1 : 1;
     return a->negative ? cmp_magnitude(b, a) : cmp_magnitude(a, b);
 }
 
-bool decimal_is_integer(const struct decimal *d)
+bool schema_decimal_is_integer(const struct decimal *d)
 {
     return d->point >= d->n;
 }
@@ -102,7 +102,7 @@ static uint64_t mantissa(const struct decimal *d, int digits)
     return u;
 }
 
-bool decimal_is_multiple(const struct decimal *a, const struct decimal *b)
+bool schema_decimal_is_multiple(const struct decimal *a, const struct decimal *b)
 {
     int64_t exponent;
     unsigned __int128 r;
@@ -130,7 +130,7 @@ static void add_grouped(struct str digits, struct buf *out)
     }
 }
 
-void decimal_print_int(size_t n, struct buf *out)
+void schema_decimal_print_int(size_t n, struct buf *out)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(32);
 
@@ -151,7 +151,7 @@ static void add_superscript(struct str s, struct buf *out)
     }
 }
 
-void decimal_print(struct value v, struct buf *out)
+void schema_decimal_print(struct value v, struct buf *out)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(64);
     double f = v.kind == VALUE_INT ? (double)v.i : v.kind == VALUE_UINT ? (double)v.u : v.f;

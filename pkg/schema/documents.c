@@ -38,7 +38,7 @@ static const struct {
     { "prefixItems", PLACE_LIST, 2020 },
 };
 
-int schema_draft_of(struct str url)
+static int schema_draft_of(struct str url)
 {
     static const struct {
         const char *name;
@@ -261,6 +261,9 @@ static struct str pointer_to(struct schema *s, struct str pointer, struct str na
     return arena_dup(s->arena, buf_str(&out));
 }
 
+static int schema_collect(struct schema *s, struct document *doc, struct value v, struct str base,
+                          struct str pointer, int draft, int depth);
+
 static NODISCARD int collect_below(struct schema *s, struct document *doc, struct value obj, struct str base,
                                    struct str pointer, int found, int inherited, int depth)
 {
@@ -291,8 +294,8 @@ static NODISCARD int collect_below(struct schema *s, struct document *doc, struc
     return r;
 }
 
-int schema_collect(struct schema *s, struct document *doc, struct value v, struct str base,
-                   struct str pointer, int draft, int depth)
+static int schema_collect(struct schema *s, struct document *doc, struct value v, struct str base,
+                          struct str pointer, int draft, int depth)
 {
     struct str id, url, fragment;
     bool has_schema = false;

@@ -27,22 +27,22 @@ static const struct path *path_index(struct frame *f, size_t index)
 
 static void add_text(struct frame *f, const char *text)
 {
-    buf_adds(violation_begin(f), text);
-    violation_add(f);
+    buf_adds(schema_violation_begin(f), text);
+    schema_violation_add(f);
 }
 
 /* "minItems: got 1, want 2" */
 static void add_count(struct frame *f, const char *name, size_t got, int64_t want)
 {
-    struct buf *out = violation_begin(f);
+    struct buf *out = schema_violation_begin(f);
 
     buf_addf(out, "%s: got ", name);
-    decimal_print_int(got, out);
+    schema_decimal_print_int(got, out);
     buf_adds(out, ", want ");
     if (want < 0)
         buf_addc(out, '-');
-    decimal_print_int(want < 0 ? (size_t)-want : (size_t)want, out);
-    violation_add(f);
+    schema_decimal_print_int(want < 0 ? (size_t)-want : (size_t)want, out);
+    schema_violation_add(f);
 }
 
 static void check_counts(struct frame *f, const char *min_name, const struct count *min, const char *max_name,
@@ -89,10 +89,10 @@ static void check_required(struct frame *f)
     }
     if (n == 0)
         return;
-    out = violation_begin(f);
+    out = schema_violation_begin(f);
     buf_adds(out, n == 1 ? "missing property " : "missing properties ");
     buf_addstr(out, buf_str(&missing));
-    violation_add(f);
+    schema_violation_add(f);
 }
 
 static void check_dependencies(struct frame *f, const struct node_map *m)
@@ -105,18 +105,18 @@ static void check_dependencies(struct frame *f, const struct node_map *m)
         if (!value_has(f->value, d->name))
             continue;
         if (d->node) {
-            frame_add(f, validate_self(f, d->node, NULL, false));
+            schema_frame_add(f, schema_validate_self(f, d->node, NULL, false));
             continue;
         }
         if (print_missing(f->value, d->names, d->n_names, &missing) == 0)
             continue;
-        out = violation_begin(f);
+        out = schema_violation_begin(f);
         buf_adds(out, "properties ");
         buf_addstr(out, buf_str(&missing));
         buf_adds(out, " required, if ");
         schema_quote(d->name, out);
         buf_adds(out, " exists");
-        violation_add(f);
+        schema_violation_add(f);
     }
 }
 
@@ -146,17 +146,19 @@ static void check_property(struct frame *f, const struct value_iter *it, struct 
     bool evaluated = own != NULL;
 
     if (own)
-        frame_add(f, validate_value(f, own->node, it->v, path_name(f, it->key)));
+        schema_frame_add(f, schema_validate_value(f, own->node, it->v, path_name(f, it->key)));
     for (size_t i = 0; i < n->pattern_properties.n; i++) {
         if (!regex_match(n->pattern_properties.items[i].regex, it->key))
             continue;
         evaluated = true;
-        frame_add(f, validate_value(f, n->pattern_properties.items[i].node, it->v, path_name(f, it->key)));
+        schema_frame_add(
+            f, schema_validate_value(f, n->pattern_properties.items[i].node, it->v, path_name(f, it->key)));
     }
     if (!evaluated && n->additional_properties.kind != ADDITIONAL_NONE) {
         evaluated = true;
         if (n->additional_properties.kind == ADDITIONAL_NODE) {
-            frame_add(f, validate_value(f, n->additional_properties.node, it->v, path_name(f, it->key)));
+            schema_frame_add(
+                f, schema_validate_value(f, n->additional_properties.node, it->v, path_name(f, it->key)));
         } else if (n->additional_properties.kind == ADDITIONAL_FALSE) {
             if (names->n > 0)
                 buf_adds(names, ", ");
@@ -164,24 +166,25 @@ static void check_property(struct frame *f, const struct value_iter *it, struct 
         }
     }
     if (evaluated)
-        unevaluated_remove(&f->unevaluated, it->i);
+        schema_unevaluated_remove(&f->unevaluated, it->i);
 }
 
 static void check_property_names(struct frame *f)
 {
     for (struct value_iter it = value_iter(f->value); f->node->property_names && value_next(&it);) {
-        struct violation *e = validate_top(f->run, f->node->property_names, value_from_str(it.key), f->quiet),
+        struct violation *e = schema_validate_top(f->run, f->node->property_names, value_from_str(it.key),
+                                                  f->quiet),
                          *named;
 
         if (!e)
             continue;
-        named = violation_new(f, VIOLATION_LEAF);
+        named = schema_violation_new(f, VIOLATION_LEAF);
         named->at = NULL;
-        buf_adds(violation_begin(f), "invalid propertyName ");
+        buf_adds(schema_violation_begin(f), "invalid propertyName ");
         schema_quote(it.key, &f->run->text);
         named->text = arena_dup(f->run->arena, buf_str(&f->run->text));
         named->causes = e->kind == VIOLATION_GROUP ? e->causes : e;
-        frame_add(f, named);
+        schema_frame_add(f, named);
     }
 }
 
@@ -202,10 +205,10 @@ static void check_object(struct frame *f)
         check_property(f, &it, &names);
     }
     if (names.n > 0) {
-        buf_adds(violation_begin(f), "additional properties ");
+        buf_adds(schema_violation_begin(f), "additional properties ");
         buf_addstr(&f->run->text, buf_str(&names));
         buf_adds(&f->run->text, " not allowed");
-        violation_add(f);
+        schema_violation_add(f);
     }
     check_property_names(f);
     check_dependencies(f, &n->dependent_schemas);
@@ -220,16 +223,16 @@ static bool equal_numbers(struct value a, struct value b)
 
     if (a.kind == b.kind && a.kind == VALUE_INT)
         return a.i == b.i;
-    x = decimal_from(a);
-    y = decimal_from(b);
-    return decimal_cmp(&x, &y) == 0;
+    x = schema_decimal_from(a);
+    y = schema_decimal_from(b);
+    return schema_decimal_cmp(&x, &y) == 0;
 }
 
 /* Deeper than any schema may be nothing is equal: instances can be deeper than the stack. */
 static bool equal_below(struct value a, struct value b, int depth)
 {
-    unsigned type = type_of(a);
-    bool same = type == type_of(b) && depth <= SCHEMA_DEPTH_MAX;
+    unsigned type = schema_type_of(a);
+    bool same = type == schema_type_of(b) && depth <= SCHEMA_DEPTH_MAX;
 
     if (!same)
         return false;
@@ -262,10 +265,10 @@ bool schema_equal(struct value a, struct value b)
 
 static uint64_t hash_value(struct value v, int depth)
 {
-    uint64_t h = type_of(v) * HASH_FACTOR;
+    uint64_t h = schema_type_of(v) * HASH_FACTOR;
 
-    if (type_of(v) == TYPE_NUMBER) {
-        struct decimal d = decimal_from(v);
+    if (schema_type_of(v) == TYPE_NUMBER) {
+        struct decimal d = schema_decimal_from(v);
 
         return h ^ str_hash((struct str){ d.d, (size_t)d.n }) ^ (uint64_t)d.point;
     }
@@ -314,20 +317,20 @@ static void check_unique(struct frame *f)
 
     if (!f->node->unique_items || f->value.n < 2 || !find_duplicate(f, f->value, &first, &second))
         return;
-    out = violation_begin(f);
+    out = schema_violation_begin(f);
     buf_adds(out, "items at ");
-    decimal_print_int(first, out);
+    schema_decimal_print_int(first, out);
     buf_adds(out, " and ");
-    decimal_print_int(second, out);
+    schema_decimal_print_int(second, out);
     buf_adds(out, " are equal");
-    violation_add(f);
+    schema_violation_add(f);
 }
 
 /* `offset`: where the items begin; upstream numbers those behind a prefix from 0 again. */
 static void check_each(struct frame *f, const struct node *n, size_t offset)
 {
     for (size_t i = offset; i < f->value.n; i++)
-        frame_add(f, validate_value(f, n, f->value.list[i], path_index(f, i - offset)));
+        schema_frame_add(f, schema_validate_value(f, n, f->value.list[i], path_index(f, i - offset)));
 }
 
 static size_t check_prefix(struct frame *f, const struct node_list *l)
@@ -335,7 +338,7 @@ static size_t check_prefix(struct frame *f, const struct node_list *l)
     size_t n = MIN(l->n, (size_t)f->value.n);
 
     for (size_t i = 0; i < n; i++)
-        frame_add(f, validate_value(f, l->items[i], f->value.list[i], path_index(f, i)));
+        schema_frame_add(f, schema_validate_value(f, l->items[i], f->value.list[i], path_index(f, i)));
     return n;
 }
 
@@ -359,28 +362,28 @@ static void check_items(struct frame *f)
     if (n->additional_items.kind == ADDITIONAL_NODE) {
         check_each(f, n->additional_items.node, evaluated);
     } else if (n->additional_items.kind == ADDITIONAL_FALSE && evaluated != f->value.n) {
-        struct buf *out = violation_begin(f);
+        struct buf *out = schema_violation_begin(f);
 
         buf_adds(out, "last ");
-        decimal_print_int(f->value.n - evaluated, out);
+        schema_decimal_print_int(f->value.n - evaluated, out);
         buf_adds(out, " additionalItem(s) not allowed");
-        violation_add(f);
+        schema_violation_add(f);
     }
 }
 
 static void fail_contains(struct frame *f, const char *word, int64_t want, size_t n, struct str matched)
 {
-    struct buf *out = violation_begin(f);
+    struct buf *out = schema_violation_begin(f);
 
     buf_addf(out, "%s ", word);
-    decimal_print_int((size_t)want, out);
+    schema_decimal_print_int((size_t)want, out);
     buf_adds(out, " items required to match contains schema, but ");
     if (n == 0 && word[1] == 'i') {
         buf_adds(out, "none matched");
         return;
     }
     buf_adds(out, "matched ");
-    decimal_print_int(n, out);
+    schema_decimal_print_int(n, out);
     buf_adds(out, " items at ");
     buf_addstr(out, matched);
 }
@@ -393,7 +396,7 @@ static void check_contains(struct frame *f)
     size_t count = 0;
 
     for (uint32_t i = 0; i < f->value.n; i++) {
-        struct violation *e = validate_value(f, n->contains, f->value.list[i], path_index(f, i));
+        struct violation *e = schema_validate_value(f, n->contains, f->value.list[i], path_index(f, i));
 
         if (e) {
             if (last)
@@ -405,19 +408,19 @@ static void check_contains(struct frame *f)
         }
         buf_addf(&matched, "%s%u", count++ > 0 ? " " : "", i);
         if (n->draft >= 2020)
-            unevaluated_remove(&f->unevaluated, i);
+            schema_unevaluated_remove(&f->unevaluated, i);
     }
     if (n->min_contains.set ? (n->min_contains.n > 0 && count < (uint64_t)n->min_contains.n) : count == 0) {
         if (n->min_contains.set)
             fail_contains(f, "min", n->min_contains.n, count, buf_str(&matched));
         else
-            buf_adds(violation_begin(f), "no items match contains schema");
-        violation_add(f);
+            buf_adds(schema_violation_begin(f), "no items match contains schema");
+        schema_violation_add(f);
         f->last->causes = first;
     }
     if (n->max_contains.set && n->max_contains.n >= 0 && count > (uint64_t)n->max_contains.n) {
         fail_contains(f, "max", n->max_contains.n, count, buf_str(&matched));
-        violation_add(f);
+        schema_violation_add(f);
     }
 }
 
@@ -444,49 +447,49 @@ static void check_string(struct frame *f)
         check_counts(f, "minLength", &n->min_length, "maxLength", &n->max_length, utf8_count(s));
     if (!n->pattern || regex_match(n->pattern, s))
         return;
-    out = violation_begin(f);
+    out = schema_violation_begin(f);
     schema_quote(s, out);
     buf_adds(out, " does not match pattern ");
     schema_quote(n->pattern_text, out);
-    violation_add(f);
+    schema_violation_add(f);
 }
 
 static void add_bound(struct frame *f, const char *name, const struct bound *b)
 {
-    struct buf *out = violation_begin(f);
+    struct buf *out = schema_violation_begin(f);
 
     buf_addf(out, "%s: got ", name);
-    decimal_print(f->value, out);
+    schema_decimal_print(f->value, out);
     buf_adds(out, ", want ");
-    decimal_print(b->value, out);
-    violation_add(f);
+    schema_decimal_print(b->value, out);
+    schema_violation_add(f);
 }
 
 static void check_number(struct frame *f)
 {
     const struct node *n = f->node;
-    struct decimal d = decimal_from(f->value), limit;
+    struct decimal d = schema_decimal_from(f->value), limit;
 
-    limit = decimal_from(n->minimum.set ? n->minimum.value : value_from_int(0));
-    if (n->minimum.set && decimal_cmp(&d, &limit) < 0)
+    limit = schema_decimal_from(n->minimum.set ? n->minimum.value : value_from_int(0));
+    if (n->minimum.set && schema_decimal_cmp(&d, &limit) < 0)
         add_bound(f, "minimum", &n->minimum);
-    limit = decimal_from(n->maximum.set ? n->maximum.value : value_from_int(0));
-    if (n->maximum.set && decimal_cmp(&d, &limit) > 0)
+    limit = schema_decimal_from(n->maximum.set ? n->maximum.value : value_from_int(0));
+    if (n->maximum.set && schema_decimal_cmp(&d, &limit) > 0)
         add_bound(f, "maximum", &n->maximum);
-    limit = decimal_from(n->exclusive_minimum.set ? n->exclusive_minimum.value : value_from_int(0));
-    if (n->exclusive_minimum.set && decimal_cmp(&d, &limit) <= 0)
+    limit = schema_decimal_from(n->exclusive_minimum.set ? n->exclusive_minimum.value : value_from_int(0));
+    if (n->exclusive_minimum.set && schema_decimal_cmp(&d, &limit) <= 0)
         add_bound(f, "exclusiveMinimum", &n->exclusive_minimum);
-    limit = decimal_from(n->exclusive_maximum.set ? n->exclusive_maximum.value : value_from_int(0));
-    if (n->exclusive_maximum.set && decimal_cmp(&d, &limit) >= 0)
+    limit = schema_decimal_from(n->exclusive_maximum.set ? n->exclusive_maximum.value : value_from_int(0));
+    if (n->exclusive_maximum.set && schema_decimal_cmp(&d, &limit) >= 0)
         add_bound(f, "exclusiveMaximum", &n->exclusive_maximum);
-    limit = decimal_from(n->multiple_of.set ? n->multiple_of.value : value_from_int(1));
-    if (n->multiple_of.set && !decimal_is_multiple(&d, &limit))
+    limit = schema_decimal_from(n->multiple_of.set ? n->multiple_of.value : value_from_int(1));
+    if (n->multiple_of.set && !schema_decimal_is_multiple(&d, &limit))
         add_bound(f, "multipleOf", &n->multiple_of);
 }
 
-void check_kind(struct frame *f)
+void schema_check_kind(struct frame *f)
 {
-    switch (type_of(f->value)) {
+    switch (schema_type_of(f->value)) {
     case TYPE_OBJECT:
         check_object(f);
         return;
@@ -531,7 +534,7 @@ static void check_all_of(struct frame *f)
     struct chain errors = { 0 };
 
     for (size_t i = 0; i < f->node->all_of.n; i++) {
-        struct violation *e = validate_self(f, f->node->all_of.items[i], NULL, false);
+        struct violation *e = schema_validate_self(f, f->node->all_of.items[i], NULL, false);
 
         if (!e)
             continue;
@@ -549,7 +552,7 @@ static void check_any_of(struct frame *f)
     bool matched = f->node->any_of.n == 0;
 
     for (size_t i = 0; i < f->node->any_of.n; i++) {
-        struct violation *e = validate_self(f, f->node->any_of.items[i], NULL, false);
+        struct violation *e = schema_validate_self(f, f->node->any_of.items[i], NULL, false);
 
         if (e) {
             chain_add(&errors, e);
@@ -569,7 +572,7 @@ static void check_one_of(struct frame *f)
     size_t matched = SIZE_MAX;
 
     for (size_t i = 0; i < f->node->one_of.n; i++) {
-        struct violation *e = validate_self(f, f->node->one_of.items[i], NULL, matched != SIZE_MAX);
+        struct violation *e = schema_validate_self(f, f->node->one_of.items[i], NULL, matched != SIZE_MAX);
 
         if (e) {
             if (matched == SIZE_MAX)
@@ -577,14 +580,14 @@ static void check_one_of(struct frame *f)
         } else if (matched == SIZE_MAX) {
             matched = i;
         } else {
-            struct buf *out = violation_begin(f);
+            struct buf *out = schema_violation_begin(f);
 
             buf_adds(out, "'oneOf' failed, subschemas ");
-            decimal_print_int(matched, out);
+            schema_decimal_print_int(matched, out);
             buf_adds(out, ", ");
-            decimal_print_int(i, out);
+            schema_decimal_print_int(i, out);
             buf_adds(out, " matched");
-            violation_add(f);
+            schema_violation_add(f);
             return;
         }
     }
@@ -592,26 +595,26 @@ static void check_one_of(struct frame *f)
         add_causes(f, "'oneOf' failed, none matched", errors.first);
 }
 
-void check_combinations(struct frame *f)
+void schema_check_combinations(struct frame *f)
 {
     const struct node *n = f->node;
 
-    if (n->not &&!validate_self(f, n->not, NULL, true))
+    if (n->not &&!schema_validate_self(f, n->not, NULL, true))
         add_text(f, "'not' failed");
     check_all_of(f);
     check_any_of(f);
     check_one_of(f);
     if (!n->if_node)
         return;
-    if (!validate_self(f, n->if_node, NULL, true)) {
+    if (!schema_validate_self(f, n->if_node, NULL, true)) {
         if (n->then_node)
-            frame_add(f, validate_self(f, n->then_node, NULL, false));
+            schema_frame_add(f, schema_validate_self(f, n->then_node, NULL, false));
     } else if (n->else_node) {
-        frame_add(f, validate_self(f, n->else_node, NULL, false));
+        schema_frame_add(f, schema_validate_self(f, n->else_node, NULL, false));
     }
 }
 
-void check_unevaluated(struct frame *f)
+void schema_check_unevaluated(struct frame *f)
 {
     struct unevaluated *u = &f->unevaluated;
     const struct node *n =
@@ -621,9 +624,9 @@ void check_unevaluated(struct frame *f)
         return;
     for (struct value_iter it = value_iter(f->value); value_next(&it);)
         if (it.i < u->n && u->set[it.i])
-            frame_add(
-                f, validate_value(f, n, it.v,
-                                  f->value.kind == VALUE_MAP ? path_name(f, it.key) : path_index(f, it.i)));
+            schema_frame_add(f, schema_validate_value(f, n, it.v,
+                                                      f->value.kind == VALUE_MAP ? path_name(f, it.key)
+                                                                                 : path_index(f, it.i)));
     *u = (struct unevaluated){ 0 };
 }
 

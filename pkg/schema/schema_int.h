@@ -22,13 +22,13 @@ struct decimal {
     int64_t point; /* 0.d[0]d[1]… * 10^point */
     char d[24];
 };
-struct decimal decimal_from(struct value v); /* v is a number */
-int decimal_cmp(const struct decimal *a, const struct decimal *b);
-bool decimal_is_integer(const struct decimal *d);
-bool decimal_is_multiple(const struct decimal *a, const struct decimal *b);
+struct decimal schema_decimal_from(struct value v); /* v is a number */
+int schema_decimal_cmp(const struct decimal *a, const struct decimal *b);
+bool schema_decimal_is_integer(const struct decimal *d);
+bool schema_decimal_is_multiple(const struct decimal *a, const struct decimal *b);
 /* As golang.org/x/text prints a float64 in English: 1,000.5 and 1×10⁰⁶. */
-void decimal_print(struct value v, struct buf *out);
-void decimal_print_int(size_t n, struct buf *out); /* 1,000 */
+void schema_decimal_print(struct value v, struct buf *out);
+void schema_decimal_print_int(size_t n, struct buf *out); /* 1,000 */
 
 /* ---- URLs and pointers ---- */
 
@@ -161,13 +161,7 @@ NODISCARD int schema_document_ensure(struct schema *s, struct document *doc, str
 /* url#fragment to the document and pointer behind it, seen from `doc`. */
 NODISCARD int schema_resolve(struct schema *s, struct document *doc, struct str url, struct str fragment,
                              struct document **ret_doc, struct str *ret_pointer);
-/* Finds resources and anchors below a pointer. */
-NODISCARD int schema_collect(struct schema *s, struct document *doc, struct value v, struct str base,
-                             struct str pointer, int draft, int depth);
-int schema_draft_of(struct str url); /* of a $schema; 0: not one of ours */
 
-/* compile.c */
-NODISCARD int schema_compile_nodes(struct schema *s, struct str url, struct str pointer);
 /* The compiled metaschema of a draft; it is never freed. */
 NODISCARD int schema_metaschema_get(int draft, const struct schema **ret, struct err **err);
 

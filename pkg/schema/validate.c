@@ -30,7 +30,7 @@ static struct unevaluated unevaluated_from(struct run *run, struct value v, cons
     return u;
 }
 
-void unevaluated_remove(struct unevaluated *u, size_t i)
+void schema_unevaluated_remove(struct unevaluated *u, size_t i)
 {
     if (i < u->n && u->set[i]) {
         u->set[i] = false;
@@ -42,12 +42,12 @@ static void unevaluated_merge(struct unevaluated *u, const struct unevaluated *o
 {
     for (size_t i = 0; i < u->n; i++)
         if (i >= other->n || !other->set[i])
-            unevaluated_remove(u, i);
+            schema_unevaluated_remove(u, i);
 }
 
 /* ---- errors ---- */
 
-void frame_add(struct frame *f, struct violation *e)
+void schema_frame_add(struct frame *f, struct violation *e)
 {
     if (!e)
         return;
@@ -59,7 +59,7 @@ void frame_add(struct frame *f, struct violation *e)
     f->n++;
 }
 
-struct violation *violation_new(struct frame *f, enum violation_kind kind)
+struct violation *schema_violation_new(struct frame *f, enum violation_kind kind)
 {
     struct violation *e = ARENA_NEW(f->run->arena, struct violation);
 
@@ -69,24 +69,24 @@ struct violation *violation_new(struct frame *f, enum violation_kind kind)
 }
 
 /* The text is made only when somebody wants it. */
-struct buf *violation_begin(struct frame *f)
+struct buf *schema_violation_begin(struct frame *f)
 {
     buf_clear(&f->run->text);
     return &f->run->text;
 }
 
-void violation_add(struct frame *f)
+void schema_violation_add(struct frame *f)
 {
-    struct violation *e = violation_new(f, VIOLATION_LEAF);
+    struct violation *e = schema_violation_new(f, VIOLATION_LEAF);
 
     if (!f->quiet)
         e->text = arena_dup(f->run->arena, buf_str(&f->run->text));
-    frame_add(f, e);
+    schema_frame_add(f, e);
 }
 
 static struct violation *one_text(struct frame *f, const char *text)
 {
-    struct violation *e = violation_new(f, VIOLATION_LEAF);
+    struct violation *e = schema_violation_new(f, VIOLATION_LEAF);
 
     e->text = str_from(text);
     return e;
@@ -94,7 +94,7 @@ static struct violation *one_text(struct frame *f, const char *text)
 
 static struct violation *made_text(struct frame *f)
 {
-    struct violation *e = violation_new(f, VIOLATION_LEAF);
+    struct violation *e = schema_violation_new(f, VIOLATION_LEAF);
 
     if (!f->quiet)
         e->text = arena_dup(f->run->arena, buf_str(&f->run->text));
@@ -123,6 +123,17 @@ static int enter_run(struct run *run, const struct frame *f)
     return run->failed;
 }
 
+static void schema_path_print(const struct path *p, struct buf *out)
+{
+    if (!p)
+        return;
+    schema_path_print(p->parent, out);
+    if (p->is_index)
+        buf_addf(out, "/%zu", p->index);
+    else
+        schema_pointer_add(p->name, out);
+}
+
 /* A schema in a resource of another draft is checked against that draft's metaschema. */
 static void switch_metaschema(struct frame *f)
 {
@@ -133,14 +144,15 @@ static void switch_metaschema(struct frame *f)
     if (!doc || !doc->mixed || f->node != f->run->schema->root)
         return;
     buf_addstr(&pointer, f->run->doc_pointer);
-    path_print(f->path, &pointer);
+    schema_path_print(f->path, &pointer);
     for (size_t i = 0; i < doc->n_resources; i++)
         if (str_eq(doc->resources[i]->pointer, buf_str(&pointer)) &&
             schema_metaschema_get(doc->resources[i]->draft, &meta, NULL) == 0)
             f->node = meta->root;
 }
 
-struct violation *validate_self(struct frame *parent, const struct node *n, const char *keyword, bool quiet)
+struct violation *schema_validate_self(struct frame *parent, const struct node *n, const char *keyword,
+                                       bool quiet)
 {
     struct frame f = *parent;
     struct violation *e;
@@ -160,8 +172,8 @@ struct violation *validate_self(struct frame *parent, const struct node *n, cons
     return e;
 }
 
-struct violation *validate_value(struct frame *parent, const struct node *n, struct value v,
-                                 const struct path *path)
+struct violation *schema_validate_value(struct frame *parent, const struct node *n, struct value v,
+                                        const struct path *path)
 {
     struct frame f = { .run = parent->run,
                        .value = v,
@@ -176,7 +188,7 @@ struct violation *validate_value(struct frame *parent, const struct node *n, str
     return run_frame(&f);
 }
 
-struct violation *validate_top(struct run *run, const struct node *n, struct value v, bool quiet)
+struct violation *schema_validate_top(struct run *run, const struct node *n, struct value v, bool quiet)
 {
     struct frame f = { .run = run, .value = v, .node = n, .quiet = quiet };
 
@@ -187,11 +199,11 @@ struct violation *validate_top(struct run *run, const struct node *n, struct val
 
 static struct violation *validate_reference(struct frame *f, const struct node *n, const char *keyword)
 {
-    struct violation *e = validate_self(f, n, keyword, false), *r;
+    struct violation *e = schema_validate_self(f, n, keyword, false), *r;
 
     if (!e)
         return NULL;
-    r = violation_new(f, VIOLATION_REFERENCE);
+    r = schema_violation_new(f, VIOLATION_REFERENCE);
     r->text = STR("validation failed");
     r->causes = e->kind == VIOLATION_GROUP ? e->causes : e;
     return r;
@@ -218,7 +230,7 @@ static struct violation *check_cycle(struct frame *f)
 
         if (p->node != f->node)
             continue;
-        out = violation_begin(f);
+        out = schema_violation_begin(f);
         buf_adds(out, "both ");
         print_keyword_location(f, out);
         buf_adds(out, " and ");
@@ -233,7 +245,7 @@ static struct violation *check_cycle(struct frame *f)
 
 /* ---- what ends the check of a node at once ---- */
 
-unsigned type_of(struct value v)
+unsigned schema_type_of(struct value v)
 {
     static const unsigned types[] = {
         [VALUE_NULL] = TYPE_NULL,   [VALUE_BOOL] = TYPE_BOOLEAN, [VALUE_INT] = TYPE_NUMBER,
@@ -246,9 +258,9 @@ unsigned type_of(struct value v)
 
 static bool is_integer(struct value v)
 {
-    struct decimal d = decimal_from(v);
+    struct decimal d = schema_decimal_from(v);
 
-    return decimal_is_integer(&d);
+    return schema_decimal_is_integer(&d);
 }
 
 static struct violation *fail_type(struct frame *f, unsigned type)
@@ -256,7 +268,7 @@ static struct violation *fail_type(struct frame *f, unsigned type)
     static const char *const names[] = {
         "null", "boolean", "number", "integer", "string", "array", "object"
     };
-    struct buf *out = violation_begin(f);
+    struct buf *out = schema_violation_begin(f);
     bool first = true;
 
     buf_adds(out, "got ");
@@ -278,7 +290,7 @@ static struct violation *fail_type(struct frame *f, unsigned type)
 static struct violation *fail_constant(struct frame *f)
 {
     struct value v = f->node->constant.value;
-    struct buf *out = violation_begin(f);
+    struct buf *out = schema_violation_begin(f);
 
     if (v.kind == VALUE_MAP || v.kind == VALUE_LIST)
         return one_text(f, "'const' failed");
@@ -290,7 +302,7 @@ static struct violation *fail_constant(struct frame *f)
 static struct violation *fail_enumeration(struct frame *f)
 {
     struct value v = f->node->enumeration;
-    struct buf *out = violation_begin(f);
+    struct buf *out = schema_violation_begin(f);
 
     for (uint32_t i = 0; i < v.n; i++)
         if (v.list[i].kind == VALUE_MAP || v.list[i].kind == VALUE_LIST)
@@ -324,7 +336,7 @@ static struct violation *check_format(struct frame *f)
     if (!f->node->format || !value_is_string(f->value) ||
         schema_format_check(f->node->format, value_str(f->value), &why))
         return NULL;
-    out = violation_begin(f);
+    out = schema_violation_begin(f);
     schema_display(f->value, out);
     buf_adds(out, " is not valid ");
     buf_addstr(out, schema_format_name(f->node->format));
@@ -337,7 +349,7 @@ static struct violation *check_format(struct frame *f)
 static struct violation *check_first(struct frame *f, bool *ret_done)
 {
     const struct node *n = f->node;
-    unsigned type = type_of(f->value);
+    unsigned type = schema_type_of(f->value);
     struct violation *e;
 
     *ret_done = true;
@@ -393,7 +405,7 @@ static void check_dynamic_references(struct frame *f)
     if (n) {
         if (n->recursive_anchor)
             n = resolve_recursive(f, n);
-        frame_add(f, validate_reference(f, n, "$recursiveRef"));
+        schema_frame_add(f, validate_reference(f, n, "$recursiveRef"));
     }
     n = f->node->dynamic_ref;
     if (n) {
@@ -401,7 +413,7 @@ static void check_dynamic_references(struct frame *f)
 
         if (name.n > 0 && str_eq(n->dynamic_anchor, name))
             n = resolve_dynamic(f, name, n);
-        frame_add(f, validate_reference(f, n, "$dynamicRef"));
+        schema_frame_add(f, validate_reference(f, n, "$dynamicRef"));
     }
 }
 
@@ -413,7 +425,7 @@ static struct violation *result_of(struct frame *f)
 
     if (f->n <= 1)
         return f->first;
-    e = violation_new(f, VIOLATION_GROUP);
+    e = schema_violation_new(f, VIOLATION_GROUP);
     e->text = STR("validation failed");
     e->causes = f->first;
     return e;
@@ -432,14 +444,14 @@ static struct violation *run_frame(struct frame *f)
     e = check_first(f, &done);
     if (!done && !e) {
         if (n->ref)
-            frame_add(f, validate_reference(f, n->ref, "$ref"));
-        check_kind(f);
+            schema_frame_add(f, validate_reference(f, n->ref, "$ref"));
+        schema_check_kind(f);
         if (f->n == 0 || !f->quiet) {
             if (n->draft >= 2019)
                 check_dynamic_references(f);
-            check_combinations(f);
+            schema_check_combinations(f);
             if (n->draft >= 2019)
-                check_unevaluated(f);
+                schema_check_unevaluated(f);
         }
         e = result_of(f);
     }
@@ -449,17 +461,6 @@ static struct violation *run_frame(struct frame *f)
 
 /* ---- the report ---- */
 
-void path_print(const struct path *p, struct buf *out)
-{
-    if (!p)
-        return;
-    path_print(p->parent, out);
-    if (p->is_index)
-        buf_addf(out, "/%zu", p->index);
-    else
-        schema_pointer_add(p->name, out);
-}
-
 static void print_violation(const struct violation *e, int indent, struct buf *out)
 {
     /* a reference to a single violation is left out */
@@ -468,7 +469,7 @@ static void print_violation(const struct violation *e, int indent, struct buf *o
 
         buf_add_repeat(out, ' ', 2 * (size_t)indent);
         buf_adds(out, "- at ");
-        path_print(e->at, &pointer);
+        schema_path_print(e->at, &pointer);
         schema_quote(buf_str(&pointer), out);
         buf_adds(out, ": ");
         buf_addstr(out, e->text);
@@ -503,7 +504,7 @@ int schema_validate_node(const struct schema *s, const struct node *n, struct va
     struct violation *e;
 
     run.text = BUF_INIT(MIB);
-    e = validate_top(&run, n, v, !report);
+    e = schema_validate_top(&run, n, v, !report);
     buf_done(&run.text);
     if (run.failed < 0)
         return run.failed;

@@ -13,7 +13,6 @@ struct path {
     size_t index;
     bool is_index;
 };
-void path_print(const struct path *p, struct buf *out); /* as a JSON pointer */
 
 enum violation_kind { VIOLATION_LEAF, VIOLATION_GROUP, VIOLATION_REFERENCE };
 
@@ -28,7 +27,7 @@ struct unevaluated {
     bool *set; /* per entry or item: was it not looked at yet? */
     size_t n, left;
 };
-void unevaluated_remove(struct unevaluated *u, size_t i);
+void schema_unevaluated_remove(struct unevaluated *u, size_t i);
 
 struct run {
     const struct schema *schema;
@@ -58,21 +57,23 @@ struct frame {
     size_t n;
 };
 
-void frame_add(struct frame *f, struct violation *e); /* e may be NULL */
-struct violation *violation_new(struct frame *f, enum violation_kind kind);
-struct buf *violation_begin(struct frame *f); /* text for the next violation_add() */
-void violation_add(struct frame *f);
+void schema_frame_add(struct frame *f, struct violation *e); /* e may be NULL */
+struct violation *schema_violation_new(struct frame *f, enum violation_kind kind);
+struct buf *schema_violation_begin(struct frame *f); /* text for the next schema_violation_add() */
+void schema_violation_add(struct frame *f);
 
 /* NULL: valid. The same value under another node, or a part of it. */
-struct violation *validate_self(struct frame *parent, const struct node *n, const char *keyword, bool quiet);
-struct violation *validate_value(struct frame *parent, const struct node *n, struct value v,
-                                 const struct path *path);
+struct violation *schema_validate_self(struct frame *parent, const struct node *n, const char *keyword,
+                                       bool quiet);
+struct violation *schema_validate_value(struct frame *parent, const struct node *n, struct value v,
+                                        const struct path *path);
 /* A value of its own, with no way behind it. */
-struct violation *validate_top(struct run *run, const struct node *n, struct value v, bool quiet);
+struct violation *schema_validate_top(struct run *run, const struct node *n, struct value v, bool quiet);
 
-unsigned type_of(struct value v);
+unsigned schema_type_of(struct value v);
 bool schema_equal(struct value a, struct value b); /* numbers by their value */
 
-void check_kind(struct frame *f); /* keywords.c: what is special to objects, arrays, strings, numbers */
-void check_combinations(struct frame *f);
-void check_unevaluated(struct frame *f);
+void schema_check_kind(
+    struct frame *f); /* keywords.c: what is special to objects, arrays, strings, numbers */
+void schema_check_combinations(struct frame *f);
+void schema_check_unevaluated(struct frame *f);

@@ -16,7 +16,7 @@ static bool is_ident_char(char c)
     return ascii_is_alnum(c) || c == '-';
 }
 
-size_t semver_scan_digits(struct str s, size_t at)
+static size_t semver_scan_digits(struct str s, size_t at)
 {
     size_t i = at;
 

@@ -3,7 +3,6 @@
 /* Shared by the files of semver alone. */
 #include "semver/semver.h"
 
-size_t semver_scan_digits(struct str s, size_t at); /* how many digits stand there */
 /* How many bytes of dot-separated identifiers ([0-9A-Za-z-]+) stand there; no dot at the end. */
 size_t semver_scan_idents(struct str s, size_t at);
 int semver_cmp_prerelease(struct str a, struct str b); /* identifier by identifier; "" is the lowest */

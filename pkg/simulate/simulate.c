@@ -14,7 +14,7 @@
 
 /* ---- what every kind needs ---------------------------------------------------------------------------------------- */
 
-int simulate_tolerate(int r, enum errc code, struct err *e, struct err **err)
+static int simulate_tolerate(int r, enum errc code, struct err *e, struct err **err)
 {
     if (r < 0 && err_code(e) != code) {
         if (err)

@@ -64,8 +64,6 @@ struct simulate {
 
 /* ---- simulate.c --------------------------------------------------------------------------------------------------- */
 
-/* 0 when r is a success or e has this code, else r with e handed over. Takes e. */
-int simulate_tolerate(int r, enum errc code, struct err *e, struct err **err);
 /* One request; a failure with `code` is none. */
 NODISCARD int simulate_do(struct sim_call *k, struct kube_request rq, enum errc code, struct err **err);
 /* 1 when it is there, 0 when not. */

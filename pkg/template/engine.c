@@ -62,7 +62,7 @@ static int fn_include(struct tpl_call *c, struct value *ret, struct err **err)
 
 /* ---- tpl ---- */
 
-int exec_overlay(struct tpl_exec *x, struct str text, struct tpl_set **ret, struct err **err)
+static int exec_overlay(struct tpl_exec *x, struct str text, struct tpl_set **ret, struct err **err)
 {
     struct tpl_set *s = map_get(&x->set->texts, text);
     int r;

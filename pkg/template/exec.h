@@ -85,7 +85,5 @@ int exec_report(struct tpl_exec *x, struct str file, struct err **err);
 /* Removes every "<no value>" from out->p + from on. */
 void exec_drop_no_value(struct buf *out, size_t from);
 
-/* The text of a tpl call as templates on top of x->set, parsed once. */
-NODISCARD int exec_overlay(struct tpl_exec *x, struct str text, struct tpl_set **ret, struct err **err);
 /* An empty set on top of x->set, owned by the run. */
 struct tpl_set *exec_new_overlay(struct tpl_exec *x);

@@ -43,7 +43,8 @@ static void fill(void)
         for (size_t i = 0; i < tables[t]->n; i++) {
             const struct tpl_func *f = &tables[t]->funcs[i], **slot = find_slot(str_from(f->name));
 
-            assert(++n < SLOTS / 2);
+            n++;
+            assert(n < SLOTS / 2);
             if (!*slot)
                 *slot = f;
         }

@@ -328,7 +328,7 @@ size_t fn_rune(struct str s, uint32_t *ret)
     return n;
 }
 
-size_t fn_last_rune(struct str s, uint32_t *ret)
+static size_t fn_last_rune(struct str s, uint32_t *ret)
 {
     for (size_t width = 1; width <= 4 && width <= s.n; width++) {
         unsigned char first = (unsigned char)s.p[s.n - width];

@@ -107,7 +107,6 @@ void fn_pascal_case(struct str s, struct buf *out);
 
 /* The rune at the front and at the end of s (s.n > 0): an invalid byte is U+FFFD of width 1. */
 size_t fn_rune(struct str s, uint32_t *ret);
-size_t fn_last_rune(struct str s, uint32_t *ret);
 /* strings.TrimSpace, strings.Trim. */
 struct str fn_trim_space(struct str s);
 struct str fn_trim(struct str s, struct str cutset);

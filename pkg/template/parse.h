@@ -58,7 +58,6 @@ void parse_push(struct parser *p, const struct node *n);
 void parse_set_items(struct parser *p, struct node *n, size_t base);
 
 /* Variables: numbers within one definition, and which are in scope. */
-uint32_t parse_var_id(struct parser *p, struct str name);
 void parse_declare(struct parser *p, uint32_t id);
 void parse_pop_vars(struct parser *p, size_t n);
 struct node *parse_variable_new(struct parser *p, struct tok t);

@@ -175,7 +175,7 @@ void parse_set_items(struct parser *p, struct node *n, size_t base)
 
 /* ---- variables ---- */
 
-uint32_t parse_var_id(struct parser *p, struct str name)
+static uint32_t parse_var_id(struct parser *p, struct str name)
 {
     uintptr_t id;
 

@@ -10,6 +10,7 @@
 #include "template/unicode.h"
 
 static void print_value(struct printer *p, struct value v, uint32_t verb, int depth);
+static void print_bad_verb(struct printer *p, struct value v, uint32_t verb);
 
 void print_clear_flags(struct printer *p)
 {
@@ -552,7 +553,7 @@ static void print_value(struct printer *p, struct value v, uint32_t verb, int de
     }
 }
 
-void print_bad_verb(struct printer *p, struct value v, uint32_t verb)
+static void print_bad_verb(struct printer *p, struct value v, uint32_t verb)
 {
     p->erroring = true;
     buf_adds(p->out, "%!");

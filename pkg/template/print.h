@@ -14,7 +14,6 @@ struct printer {
 
 void print_clear_flags(struct printer *p);
 void print_arg(struct printer *p, struct value v, uint32_t verb); /* an argument of printf */
-void print_bad_verb(struct printer *p, struct value v, uint32_t verb);
 
 /* fmt.Sprint and fmt.Sprintln of the arguments. */
 void print_all(const struct value *args, size_t n, bool line, struct buf *out);

@@ -25,8 +25,6 @@ DEFINE_CLEANUP(struct tpl_set *, tpl_set_free)
  * the order of tpl_name_cmp(): a later definition of a name replaces an earlier one, unless its body is empty.
  * TEMPLATE with Helm's words: "parse error at (web/templates/x.yaml:3): unexpected \"}\" in operand". */
 NODISCARD int tpl_set_add(struct tpl_set *s, struct str name, struct str text, struct err **err);
-bool tpl_set_has(const struct tpl_set *s, struct str name); /* a file or a define */
-size_t tpl_set_bytes(const struct tpl_set *s);              /* memory it holds */
 
 /* Helm's order for parsing and for rendering: deepest path first, then names from z to a. For qsort(): below 0 when a
  * comes first. */

@@ -39,16 +39,6 @@ const struct tree *tpl_set_find(const struct tpl_set *s, struct str name)
     return NULL;
 }
 
-bool tpl_set_has(const struct tpl_set *s, struct str name)
-{
-    return tpl_set_find(s, name) != NULL;
-}
-
-size_t tpl_set_bytes(const struct tpl_set *s)
-{
-    return arena_used(s->arena);
-}
-
 static size_t count_slashes(struct str s)
 {
     size_t n = 0;

@@ -170,7 +170,7 @@ struct value param_convert(char letter, struct value v)
     return v;
 }
 
-bool list_holds_interfaces(struct value v)
+static bool list_holds_interfaces(struct value v)
 {
     return (v.kind == VALUE_LIST && v.type == VALUE_TYPE_PLAIN) ||
            (v.kind == VALUE_MAP && (v.type == VALUE_TYPE_PLAIN || v.type == VALUE_TYPE_VALUES));

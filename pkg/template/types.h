@@ -16,8 +16,7 @@ struct value param_zero(char letter);            /* of a nillable one */
 /* v, which the parameter accepts, as the function gets it. */
 struct value param_convert(char letter, struct value v);
 
-bool list_holds_interfaces(struct value v); /* of a list or map: is its element type interface {}? */
-struct value map_zero(struct value map);    /* what a missing key yields */
+struct value map_zero(struct value map); /* what a missing key yields */
 struct value element(struct value container, struct value item);
 
 /* Methods of values that are no objects (common.Values, engine.files, common.VersionSet, time.Duration, time.Month,

@@ -96,7 +96,7 @@ static bool read_moment(struct str s, struct moment *m)
     return take_char(s, &at, 'T') && take_time(s, &at, m) && take_zone(s, &at, m) && at == s.n;
 }
 
-bool toml_read_datetime(struct arena *a, struct str text, struct str *ret)
+static bool toml_read_datetime(struct arena *a, struct str text, struct str *ret)
 {
     struct moment m = { .month = 1, .day = 1 };
     char fraction[16] = "", zone[16] = "Z";

@@ -53,8 +53,6 @@ int toml_fail_previous(struct toml_parser *p, const char *fmt, ...) PRINTF(2, 3)
 NODISCARD int toml_read_string(struct toml_parser *p, uint32_t quote, bool key, struct str *ret);
 /* A number, date or word that begins with `first`, which was just read. */
 NODISCARD int toml_read_scalar(struct toml_parser *p, uint32_t first, struct value *ret);
-/* Date or time in the forms of the library as RFC 3339; false when it is none. */
-bool toml_read_datetime(struct arena *a, struct str text, struct str *ret);
 
 /* ---- tables ---- */
 

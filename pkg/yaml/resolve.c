@@ -334,11 +334,3 @@ struct value yml_number(struct value v, bool floats)
         return value_from_int((int64_t)v.f);
     return v.f >= 0 && v.f < 0x1p64 ? value_from_uint((uint64_t)v.f) : v;
 }
-
-struct value yml_resolve(struct str text, const struct yml_options *o)
-{
-    struct value v;
-
-    yml_resolve_tag(text, true, &v);
-    return yml_number(v, o && o->floats);
-}

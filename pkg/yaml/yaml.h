@@ -61,4 +61,3 @@ NODISCARD int yml_reader_next(struct yml_reader *r, struct yml_event *ret, struc
 NODISCARD int yml_reader_value(struct yml_reader *r, const struct yml_event *first, struct arena *a,
                                const struct yml_options *o, struct value *ret, struct err **err);
 /* What a plain scalar means under go-yaml v2's rules. Strings are borrowed from `text`. */
-struct value yml_resolve(struct str text, const struct yml_options *o);
