@@ -60,7 +60,7 @@ static void test_streams_are_those_of_go(void **state)
     while (rows_next(&rows, &row)) {
         CLEANUP(buf_done) struct buf text = BUF_INIT(MIB), packed = BUF_INIT(MIB);
         struct err *err = NULL;
-        int64_t kind, n, want;
+        int64_t kind = 0, n = 0, want = 0;
         char hex[SHA256_HEX];
 
         assert_true(str_to_int64(row.field[0], &kind) && str_to_int64(row.field[1], &n) &&
