@@ -36,7 +36,7 @@ static const char *const schema[] = {
     "INSERT INTO facts VALUES('compacted',0);",
 };
 
-int store_read_number(struct db_txn *t, const char *sql, int64_t *ret, struct err **err)
+int api_store_read_number(struct db_txn *t, const char *sql, int64_t *ret, struct err **err)
 {
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
     int r = db_prepare(t, sql, &q, err);
@@ -65,15 +65,15 @@ int api_store_open(const char *path, struct api_store **ret, struct err **err)
     r = db_read(d, &t, err);
     if (r < 0)
         return r;
-    r = store_read_number(t, SQL_SEQUENCE, &rv, err);
+    r = api_store_read_number(t, SQL_SEQUENCE, &rv, err);
     if (r < 0)
         return r;
     s = xcalloc(1, sizeof(*s));
     s->db = TAKE(d);
     s->rv = rv;
-    store_bucket_init(&s->any, rv);
+    api_store_bucket_init(&s->any, rv);
     for (size_t i = 0; i < BUCKETS; i++)
-        store_bucket_init(&s->buckets[i], rv);
+        api_store_bucket_init(&s->buckets[i], rv);
     *ret = s;
     return 0;
 }
@@ -83,9 +83,9 @@ void api_store_close(struct api_store *s)
     if (!s)
         return;
     db_close(s->db);
-    store_bucket_done(&s->any);
+    api_store_bucket_done(&s->any);
     for (size_t i = 0; i < BUCKETS; i++)
-        store_bucket_done(&s->buckets[i]);
+        api_store_bucket_done(&s->buckets[i]);
     free(s);
 }
 
@@ -150,7 +150,7 @@ bool api_labels_get(struct str packed, struct str key, struct str *ret)
 
 /* ---- keys ---------------------------------------------------------------------------------------------------- */
 
-struct str store_ns_column(struct str ns, struct buf *space)
+struct str api_store_ns_column(struct str ns, struct buf *space)
 {
     buf_clear(space);
     if (ns.n == 0)
@@ -168,13 +168,13 @@ static struct str ns_of_column(struct str column)
 static void bind_key(struct db_stmt *q, const struct api_key *key, struct buf *space)
 {
     db_bind_text(q, 1, key->resource);
-    db_bind_text(q, 2, store_ns_column(key->ns, space));
+    db_bind_text(q, 2, api_store_ns_column(key->ns, space));
     db_bind_text(q, 3, key->name);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-struct api_row store_row_copy(struct arena *a, const struct api_row *row)
+struct api_row api_store_row_copy(struct arena *a, const struct api_row *row)
 {
     return (struct api_row){ .key = { arena_dup(a, row->key.resource), arena_dup(a, row->key.ns),
                                       arena_dup(a, row->key.name) },
@@ -183,7 +183,7 @@ struct api_row store_row_copy(struct arena *a, const struct api_row *row)
                              .labels = arena_dup(a, row->labels) };
 }
 
-struct api_row store_row_borrow(struct db_stmt *q)
+struct api_row api_store_row_borrow(struct db_stmt *q)
 {
     return (struct api_row){ .key = { db_text(q, 0), ns_of_column(db_text(q, 1)), db_text(q, 2) },
                              .rv = db_int(q, 3),
@@ -216,8 +216,8 @@ int api_store_get(struct api_store *s, const struct api_key *key, struct arena *
     if (r == 0)
         return err_set(err, ERRC_NOT_FOUND, STR_FMT " " STR_FMT " not found", STR_ARG(key->resource),
                        STR_ARG(key->name));
-    row = store_row_borrow(q);
-    *ret = store_row_copy(a, &row);
+    row = api_store_row_borrow(q);
+    *ret = api_store_row_copy(a, &row);
     return 0;
 }
 
@@ -231,8 +231,8 @@ static void bind_list(struct db_stmt *q, const struct api_list *l, int64_t at, c
 {
     db_bind_text(q, 1, l->resource);
     db_bind_int(q, 2, at);
-    db_bind_text(q, 3, store_ns_column(l->ns, ns));
-    db_bind_text(q, 4, store_ns_column(after->ns, after_ns));
+    db_bind_text(q, 3, api_store_ns_column(l->ns, ns));
+    db_bind_text(q, 4, api_store_ns_column(after->ns, after_ns));
     db_bind_text(q, 5, after->name);
     db_bind_text(q, 6, l->name);
 }
@@ -275,11 +275,11 @@ static int list_count(struct db_txn *t, const struct api_list *l, int64_t at, co
 static int list_bounds(struct db_txn *t, int64_t at, int64_t *ret_rv, struct err **err)
 {
     int64_t compacted = 0, rv = 0;
-    int r = store_read_number(t, SQL_SEQUENCE, &rv, err);
+    int r = api_store_read_number(t, SQL_SEQUENCE, &rv, err);
 
     if (r < 0)
         return r;
-    r = store_read_number(t, SQL_COMPACTED, &compacted, err);
+    r = api_store_read_number(t, SQL_COMPACTED, &compacted, err);
     if (r < 0)
         return r;
     if (at > 0 && at < compacted)
@@ -303,7 +303,7 @@ static int list_rows(struct db_txn *t, const struct api_list *l, api_row_fn fn, 
         return r;
     bind_list(q, l, end->rv, &l->after, &ns, &after_ns);
     while ((r = db_step(q, err)) > 0) {
-        struct api_row row = store_row_borrow(q);
+        struct api_row row = api_store_row_borrow(q);
 
         if (l->limit > 0 && taken == l->limit) {
             end->more = true;
@@ -524,7 +524,7 @@ int api_store_write(struct api_store *s, const struct api_write *w, struct err *
         return r;
     s->rv = rv; /* still the one writer */
     db_end(TAKE(t));
-    store_tell(s, w->key.resource, rv);
+    api_store_tell(s, w->key.resource, rv);
     return 0;
 }
 

@@ -12,7 +12,7 @@ enum { COMPACT_BATCH = 500 };
 
 /* ---- who is told ----------------------------------------------------------------------------------------------- */
 
-void store_bucket_init(struct bucket *b, int64_t rv)
+void api_store_bucket_init(struct bucket *b, int64_t rv)
 {
     pthread_condattr_t attr;
 
@@ -24,7 +24,7 @@ void store_bucket_init(struct bucket *b, int64_t rv)
     b->rv = rv;
 }
 
-void store_bucket_done(struct bucket *b)
+void api_store_bucket_done(struct bucket *b)
 {
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->mutex);
@@ -43,7 +43,7 @@ static struct bucket *bucket_of(struct api_store *s, struct str resource)
     return resource.n == 0 ? &s->any : &s->buckets[str_hash(resource) % BUCKETS];
 }
 
-void store_tell(struct api_store *s, struct str resource, int64_t rv)
+void api_store_tell(struct api_store *s, struct str resource, int64_t rv)
 {
     bucket_tell(bucket_of(s, resource), rv);
     bucket_tell(&s->any, rv);
@@ -97,13 +97,13 @@ static int changes_read(struct db_txn *t, const struct api_changes *c, struct ar
         return r;
     db_bind_text(q, 1, c->resource);
     db_bind_int(q, 2, c->after);
-    db_bind_text(q, 3, store_ns_column(c->ns, &ns));
+    db_bind_text(q, 3, api_store_ns_column(c->ns, &ns));
     db_bind_int(q, 4, c->before);
     db_bind_int(q, 5, (int64_t)c->max);
     while (n < c->max && (r = db_step(q, err)) > 0) {
-        struct api_row row = store_row_borrow(q);
+        struct api_row row = api_store_row_borrow(q);
 
-        items[n] = (struct api_change){ .row = store_row_copy(a, &row),
+        items[n] = (struct api_change){ .row = api_store_row_copy(a, &row),
                                         .op = (enum api_op)db_int(q, 6),
                                         .has_before = db_int(q, 7) > 0,
                                         .before_labels = arena_dup(a, db_text(q, 8)),
@@ -126,10 +126,10 @@ int api_store_changes(struct api_store *s, const struct api_changes *c, struct a
 
     if (r < 0)
         return r;
-    r = store_read_number(t, SQL_SEQUENCE, &rv, err);
+    r = api_store_read_number(t, SQL_SEQUENCE, &rv, err);
     if (r < 0)
         return r;
-    r = store_read_number(t, SQL_COMPACTED, &compacted, err);
+    r = api_store_read_number(t, SQL_COMPACTED, &compacted, err);
     if (r < 0)
         return r;
     if (c->after < compacted)
@@ -168,7 +168,7 @@ static int compact_target(struct db_txn *t, int64_t keep_ms, int64_t keep_n, int
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
     struct wall_time now = clock_wall();
     int64_t rv = 0;
-    int r = store_read_number(t, SQL_SEQUENCE, &rv, err);
+    int r = api_store_read_number(t, SQL_SEQUENCE, &rv, err);
 
     if (r < 0)
         return r;

@@ -27,12 +27,12 @@ struct api_store {
 #define SQL_SEQUENCE "SELECT seq FROM sqlite_sequence WHERE name='revisions'"
 #define SQL_COMPACTED "SELECT value FROM facts WHERE name='compacted'"
 #define ROW_COLUMNS "r.resource,r.ns,r.name,r.rv,r.labels,b.json"
-NODISCARD int store_read_number(struct db_txn *t, const char *sql, int64_t *ret, struct err **err);
-struct str store_ns_column(struct str ns, struct buf *space); /* as it stands in the table */
-struct api_row store_row_borrow(struct db_stmt *q);           /* of ROW_COLUMNS; until the next step */
-struct api_row store_row_copy(struct arena *a, const struct api_row *row);
+NODISCARD int api_store_read_number(struct db_txn *t, const char *sql, int64_t *ret, struct err **err);
+struct str api_store_ns_column(struct str ns, struct buf *space); /* as it stands in the table */
+struct api_row api_store_row_borrow(struct db_stmt *q);           /* of ROW_COLUMNS; until the next step */
+struct api_row api_store_row_copy(struct arena *a, const struct api_row *row);
 
 /* store_changes.c */
-void store_bucket_init(struct bucket *b, int64_t rv);
-void store_bucket_done(struct bucket *b);
-void store_tell(struct api_store *s, struct str resource, int64_t rv); /* a change was committed */
+void api_store_bucket_init(struct bucket *b, int64_t rv);
+void api_store_bucket_done(struct bucket *b);
+void api_store_tell(struct api_store *s, struct str resource, int64_t rv); /* a change was committed */
