@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of text/template itself (text/template/funcs.go). `slice` is Sprig's under Helm. */
 #include "base/limits.h"
+#include "template/complex.h"
 #include "template/func.h"
 #include "template/print.h"
 #include "template/quote.h"
@@ -254,10 +255,10 @@ static int fn_len(struct tpl_call *c, struct value *ret, struct err **err)
 
 /* ---- comparison ---- */
 
-/* Kinds that can be ordered and compared by content; the rest is VALUE_NULL. */
+/* Kinds that can be compared by content (VALUE_OBJECT: a complex number); the rest is VALUE_NULL. */
 static enum value_kind basic_kind(struct value v)
 {
-    return v.kind <= VALUE_STRING ? (enum value_kind)v.kind : VALUE_NULL;
+    return v.kind <= VALUE_STRING || complex_get(v) ? (enum value_kind)v.kind : VALUE_NULL;
 }
 
 static bool is_nil(struct value v)
@@ -329,6 +330,11 @@ static int equal_others(struct value a, struct value b, bool *ret, struct err **
     return 0;
 }
 
+static bool equal_complex(struct value a, struct value b)
+{
+    return complex_get(a)->re == complex_get(b)->re && complex_get(a)->im == complex_get(b)->im;
+}
+
 static int equal(struct value a, struct value b, bool *ret, struct err **err)
 {
     enum value_kind ka = basic_kind(a), kb = basic_kind(b);
@@ -337,7 +343,7 @@ static int equal(struct value a, struct value b, bool *ret, struct err **err)
     if (ka == VALUE_NULL && kb == VALUE_NULL)
         return equal_others(a, b, ret, err);
     if (ka == kb || both_integers(ka, kb)) {
-        *ret = order(a, b) == 0;
+        *ret = ka == VALUE_OBJECT ? equal_complex(a, b) : order(a, b) == 0;
         return 0;
     }
     if (a.kind == VALUE_NULL || b.kind == VALUE_NULL)
@@ -375,7 +381,7 @@ static int less(struct value a, struct value b, bool *ret, struct err **err)
 {
     enum value_kind ka = basic_kind(a), kb = basic_kind(b);
 
-    if (ka == VALUE_NULL || kb == VALUE_NULL || (ka == kb && ka == VALUE_BOOL))
+    if (ka == VALUE_NULL || kb == VALUE_NULL || (ka == kb && (ka == VALUE_BOOL || ka == VALUE_OBJECT)))
         return err_set(err, ERRC_TEMPLATE, "invalid type for comparison");
     if (ka != kb && !both_integers(ka, kb))
         return err_set(err, ERRC_TEMPLATE, "incompatible types for comparison: %s and %s",

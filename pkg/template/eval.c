@@ -5,6 +5,7 @@
  * A value of kind null with VALUE_FROM_ELEMENT is Go's nil interface {}; without it, Go's invalid reflect.Value. */
 #include <stdlib.h>
 
+#include "template/complex.h"
 #include "template/exec.h"
 #include "template/number_node.h"
 #include "template/print.h"
@@ -265,6 +266,10 @@ static int ideal_constant(struct tpl_exec *x, const struct node *n, struct value
     const struct number *k = n->number;
 
     x->node = n;
+    if (k->is_complex) {
+        *ret = complex_value(x->arena, k->f, k->imaginary);
+        return 0;
+    }
     if (number_node_reads_as_float(k)) {
         *ret = value_from_float(k->f);
         return 0;
@@ -507,6 +512,13 @@ static int call(struct tpl_exec *x, struct value dot, const struct callee *f, co
                                     STR_ARG(f->name), n_params - 1, n)
                         : exec_fail(x, "wrong number of args for " STR_FMT ": want %zu got %zu",
                                     STR_ARG(f->name), n_params, n_in);
+    if (f->result == '2')
+        return exec_fail(
+            x, "invalid function signature for " STR_FMT ": second return value should be error; is int",
+            STR_ARG(f->name));
+    if (f->result == '3' || f->result == '4')
+        return exec_fail(x, "function " STR_FMT " has %c return values; should be 1 or 2", STR_ARG(f->name),
+                         f->result);
     if (f->special == SPECIAL_AND || f->special == SPECIAL_OR)
         return short_circuit(x, dot, f->special == SPECIAL_OR, g, ret);
     argv = exec_push_values(x, n_in);

@@ -22,12 +22,14 @@ struct tpl_call {
  * `args` has one letter a parameter, checked and converted before the call; a trailing '+' makes the last one variadic:
  *   * interface {}   s string   i int   l int64   u uint32   f float64   b bool   B []uint8
  *   m map[string]interface {}   L []interface {}   S []string   D map[string]string
- *   t time.Time   d time.Duration   V *semver.Version   C sprig.certificate (objects by the name of their type)
+ *   t time.Time   d time.Duration   V *semver.Version   P *time.Location   C sprig.certificate (objects by the name of
+ *   their type)
  *   v reflect.Value: the argument as it is, with VALUE_FROM_ELEMENT; W io.Writer: nothing a template has
  * Arguments of all other kinds arrive without VALUE_FROM_ELEMENT. A missing value for a nillable parameter is a typed nil
  * (VALUE_NIL; an empty frozen map: writing to it is Go's "assignment to entry in nil map"), null for '*' and 'v'.
  * `result` is the Go result type with the same letters ('*': interface {}, 'v': returned as it is, '?': other concrete
- * type). A failure becomes "error calling NAME: <text>", as for a Go error or panic. */
+ * type). '2' (the second an int), '3', '4': as many results,
+ * which no template can take; then there is no function. A failure becomes "error calling NAME: <text>", as for a Go error or panic. */
 struct tpl_func {
     const char *name;
     const char *args;
@@ -62,8 +64,11 @@ const char *tpl_kind_name(struct value v);
 void tpl_print_quoted(struct str s, struct buf *out); /* strconv.Quote */
 /* strconv.IsPrint, unicode.IsUpper/… are in template/unicode.h */
 bool tpl_truth(struct value v); /* text/template IsTrue */
-/* Objects and typed maps as plain JSON-able values: what json.Marshal would see. Fails for what Go cannot marshal. */
-NODISCARD int tpl_to_plain(struct arena *a, struct value v, struct value *ret, struct err **err);
+/* Objects and typed maps as plain values: what encoding/json, the encoder of go-yaml v3 or the one of TOML would see. Fails
+ * for what Go cannot marshal. */
+enum tpl_form { TPL_FORM_JSON, TPL_FORM_YAML3, TPL_FORM_TOML };
+NODISCARD int tpl_to_plain(struct arena *a, struct value v, enum tpl_form form, struct value *ret,
+                           struct err **err);
 /* printf: fmt.Sprintf(format, args...). */
 NODISCARD int tpl_sprintf(struct tpl_exec *x, struct str format, const struct value *args, size_t n,
                           struct buf *out, struct err **err);

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/utf8.h"
+#include "template/complex.h"
 #include "template/unicode.h"
 
 /* Bytes that cost as much as one evaluated node. */
@@ -138,7 +139,7 @@ bool fn_empty(struct value v)
     case VALUE_MAP:
         return value_len(v) == 0;
     case VALUE_OBJECT:
-        return false;
+        return complex_is_zero(v);
     }
     return false;
 }

@@ -377,15 +377,15 @@ static bool pair_field(const struct tpl_object *o, struct arena *a FN_UNUSED, st
     return true;
 }
 
-static void pair_print(const struct tpl_object *o, char verb FN_UNUSED, bool sharp_or_plus, struct buf *out)
+static bool pair_struct_field(const struct tpl_object *o, size_t i, const char **ret_name, struct value *ret)
 {
     const struct pair *p = (const struct pair *)o;
 
-    buf_adds(out, sharp_or_plus ? "{Cert:" : "{");
-    buf_addstr(out, p->cert);
-    buf_adds(out, sharp_or_plus ? " Key:" : " ");
-    buf_addstr(out, p->key);
-    buf_addc(out, '}');
+    if (i > 1)
+        return false;
+    *ret_name = i == 0 ? "Cert" : "Key";
+    *ret = value_from_str(i == 0 ? p->cert : p->key);
+    return true;
 }
 
 static struct value pair_to_json(const struct tpl_object *o, struct arena *a)
@@ -409,7 +409,7 @@ static const struct tpl_object_type pair_type = {
     .go_name = "sprig.certificate",
     .go_kind = "struct",
     .field = pair_field,
-    .print = pair_print,
+    .struct_field = pair_struct_field,
     .to_json = pair_to_json,
     .equal = pair_equal,
 };

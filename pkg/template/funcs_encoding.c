@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/encode.h"
-#include "template/funcs.h"
+#include "template/time_object.h"
 #include "toml/toml.h"
 #include "yaml/yaml.h"
 #include "json/json.h"
@@ -73,10 +73,18 @@ static int print_raw_json(struct value v, struct buf *out, struct err **err)
     return json_print(v, 0, out, err);
 }
 
+static enum tpl_form form_of(print_fn print)
+{
+    return print == yml_print_pretty ? TPL_FORM_YAML3 : print == toml_print ? TPL_FORM_TOML : TPL_FORM_JSON;
+}
+
 static int print_to_buf(struct tpl_call *c, print_fn print, struct buf *out, struct err **err)
 {
     struct value plain;
-    int r = tpl_to_plain(c->arena, c->args[0], &plain, err);
+    int r = tpl_to_plain(c->arena, c->args[0], form_of(print), &plain, err);
+
+    if (r == -ERRC_INVALID && print == yml_print)
+        return err_wrap(err, r, "error marshaling into JSON");
 
     return r < 0 ? r : print(plain, out, err);
 }
@@ -100,7 +108,7 @@ static int print_or_nothing(FN_ARGS, print_fn print)
     struct err *failure = NULL;
     int r = must_print(c, ret, &failure, print);
 
-    if (r < 0 && r != -ERRC_LIMIT) {
+    if (r < 0 && r != -ERRC_LIMIT && r != -ERRC_TEMPLATE) {
         err_free(failure);
         return fn_ret_str(ret, STR(""));
     }
@@ -170,7 +178,9 @@ static int fn_to_toml(FN_ARGS)
             *err = TAKE(failure);
         return r;
     }
-    return r == 0 ? 0 : fn_ret_str(ret, arena_dup(c->arena, str_from(err_message(failure))));
+    if (r < 0)
+        return fn_ret_str(ret, arena_dup(c->arena, str_from(err_message(failure))));
+    return 0;
 }
 
 /* ---- reading values ---- */
@@ -186,9 +196,24 @@ static int parse_yaml(struct tpl_call *c, struct value *ret, struct err **err)
                      err);
 }
 
+/* Dates become time.Time, in place: nobody else has the document. */
+static void make_times(struct tpl_call *c, struct value *v, int64_t now_s)
+{
+    if (v->kind == VALUE_STRING && v->type != VALUE_TYPE_PLAIN)
+        *v = time_object_from_toml(c->arena, *v, now_s);
+    for (uint32_t i = 0; v->kind == VALUE_LIST && i < v->n; i++)
+        make_times(c, (struct value *)(uintptr_t)&v->list[i], now_s);
+    for (size_t i = 0; v->kind == VALUE_MAP && i < v->map->n; i++)
+        make_times(c, &v->map->e[i].v, now_s);
+}
+
 static int parse_toml(struct tpl_call *c, struct value *ret, struct err **err)
 {
-    return toml_parse(c->arena, fn_str(c, 0), ret, err);
+    int r = toml_parse(c->arena, fn_str(c, 0), ret, err);
+
+    if (r == 0)
+        make_times(c, ret, tpl_now(c->x).s);
+    return r;
 }
 
 typedef int (*parse_fn)(struct tpl_call *c, struct value *ret, struct err **err);

@@ -154,10 +154,10 @@ static int compare_texts(const void *a, const void *b)
     return str_cmp(value_str(*(const struct value *)a), value_str(*(const struct value *)b));
 }
 
-/* Upstream sorts a []string in place. Lists never change here, so only the result is sorted. */
+/* As upstream, a []string is sorted where it is: everyone who has it sees that. */
 static int fn_sort_alpha(FN_ARGS)
 {
-    struct value list, *items = NULL;
+    struct value list;
     int r;
 
     if (fn_is_nil(c->args[0])) {
@@ -169,15 +169,11 @@ static int fn_sort_alpha(FN_ARGS)
     r = fn_strslice(c, c->args[0], &list, err);
     if (r == 0)
         r = tpl_spend(c->x, list.n, err);
-    if (r == 0)
-        r = fn_values(c, list.n, &items, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < list.n; i++)
-        items[i] = list.list[i];
-    if (list.n > 0)
-        qsort(items, list.n, sizeof(*items), compare_texts);
-    *ret = fn_string_list(items, list.n);
+    if (list.n > 1) /* every []string is in the render's arena */
+        qsort((struct value *)(uintptr_t)list.list, list.n, sizeof(*list.list), compare_texts);
+    *ret = list;
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #define DAY 86400
+#define SECOND INT64_C(1000000000)
 
 const char *const gotime_months[12] = {
     "January", "February", "March",     "April",   "May",      "June",
@@ -309,4 +310,40 @@ void gotime_format(struct gotime t, struct str layout, struct buf *out)
         add_element(&c, &p, t.ns, out);
         layout = str_sub(layout, c.at + c.n, layout.n);
     }
+}
+
+/* ---- durations ---- */
+
+struct gotime gotime_add(struct gotime t, int64_t ns)
+{
+    int64_t fraction = t.ns + ns % SECOND;
+
+    t.s = (int64_t)((uint64_t)t.s + (uint64_t)(ns / SECOND));
+    if (fraction >= SECOND)
+        t.s++;
+    else if (fraction < 0)
+        t.s--;
+    t.ns = (int32_t)((fraction + SECOND) % SECOND);
+    return t;
+}
+
+int64_t gotime_between(struct gotime a, struct gotime b)
+{
+    int64_t ns;
+
+    if (__builtin_sub_overflow(a.s, b.s, &ns) || __builtin_mul_overflow(ns, SECOND, &ns) ||
+        __builtin_add_overflow(ns, (int64_t)a.ns - b.ns, &ns))
+        return a.s < b.s ? INT64_MIN : INT64_MAX;
+    return ns;
+}
+
+int64_t gotime_round_duration(int64_t ns, int64_t unit)
+{
+    int64_t rest = unit > 0 ? ns % unit : 0, down = ns - rest;
+
+    if (unit <= 0)
+        return ns;
+    if (rest < 0)
+        return -rest < unit + rest ? down : down < INT64_MIN + unit ? INT64_MIN : down - unit;
+    return rest < unit - rest ? down : down > INT64_MAX - unit ? INT64_MAX : down + unit;
 }

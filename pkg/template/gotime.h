@@ -28,6 +28,11 @@ struct gotime_parts gotime_split(struct gotime t);
 struct gotime gotime_date(int64_t year, int64_t month, int64_t day, int64_t seconds_of_day, int32_t ns,
                           const struct gozone *zone);
 
+struct gotime gotime_add(struct gotime t, int64_t ns);
+int64_t gotime_between(struct gotime a,
+                       struct gotime b); /* Time.Sub: from b to a, at the ends of int64 what fits */
+int64_t gotime_round_duration(int64_t ns, int64_t unit); /* Duration.Round: half away from zero */
+
 extern const char *const gotime_months[12], *const gotime_weekdays[7];
 
 /* One element of a layout. */

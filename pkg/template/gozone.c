@@ -26,21 +26,27 @@ struct gozone {
     unsigned char *index;
     size_t n_types, n_when;
     struct str extend; /* POSIX rule for what is behind the last transition; "" without one */
+    struct str name;   /* of the location, where templates can meet it */
 };
 
 static struct {
     pthread_mutex_t lock;
     struct map zones; /* name -> struct gozone *, NULL values: there is no such file */
     pthread_once_t local_once;
-    const struct gozone *local;
+    struct gozone local; /* a copy of what it is in truth: Go tells Local and UTC apart */
 } loaded = { .lock = PTHREAD_MUTEX_INITIALIZER, .local_once = PTHREAD_ONCE_INIT };
 
 static struct zone_type utc_type = { { "UTC", 3 }, 0, false };
-static const struct gozone utc = { .types = &utc_type, .n_types = 1 };
+static const struct gozone utc = { .types = &utc_type, .n_types = 1, .name = { "UTC", 3 } };
 
 const struct gozone *gozone_utc(void)
 {
     return &utc;
+}
+
+struct str gozone_name(const struct gozone *z)
+{
+    return z->name;
 }
 
 /* ---- TZif (RFC 8536) ---- */
@@ -216,23 +222,24 @@ static const struct gozone *load(const char *name)
 static void find_local(void)
 {
     const char *tz = getenv("TZ");
+    const struct gozone *found = NULL;
 
     if (tz && tz[0] == ':')
         tz++;
     if (!tz)
-        loaded.local = read_file("/etc/localtime");
+        found = read_file("/etc/localtime");
     else if (tz[0] == '/')
-        loaded.local = read_file(tz);
+        found = read_file(tz);
     else if (tz[0] && strcmp(tz, "UTC") != 0)
-        loaded.local = load(tz);
-    if (!loaded.local)
-        loaded.local = &utc;
+        found = load(tz);
+    loaded.local = found ? *found : utc;
+    loaded.local.name = STR("Local");
 }
 
 const struct gozone *gozone_local(void)
 {
     pthread_once(&loaded.local_once, find_local);
-    return loaded.local;
+    return &loaded.local;
 }
 
 const struct gozone *gozone_load(struct str name)
@@ -258,6 +265,7 @@ const struct gozone *gozone_fixed(struct arena *a, struct str name, int offset_s
     z->types = ARENA_NEW(a, struct zone_type);
     z->types[0] = (struct zone_type){ name, offset_s, false };
     z->n_types = 1;
+    z->name = name;
     return z;
 }
 

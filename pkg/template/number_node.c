@@ -81,6 +81,62 @@ static bool parse_number(struct number *n, struct buf *why)
     return true;
 }
 
+/* What has no imaginary part can stand for a float, an integer. */
+static void simplify_complex(struct number *n)
+{
+    n->is_complex = true;
+    n->is_float = n->imaginary == 0;
+    if (!n->is_float)
+        return;
+    n->is_int = n->f == trunc(n->f) && n->f >= -0x1p63 && n->f < 0x1p63;
+    n->i = n->is_int ? (int64_t)n->f : 0;
+    n->is_uint = n->f == trunc(n->f) && n->f >= 0 && n->f < 0x1p64;
+    n->u = n->is_uint ? (uint64_t)n->f : 0;
+}
+
+/* fmt's scanner knows the prefix 0x alone. */
+static bool scan_float(struct str s, double *ret, struct buf *why)
+{
+    size_t digits = s.n > 0 && (s.p[0] == '+' || s.p[0] == '-');
+    bool range = false;
+
+    if (s.n > digits + 1 && s.p[digits] == '0' && strchr("bBoO", s.p[digits + 1])) {
+        buf_adds(why, "syntax error scanning complex number");
+        return false;
+    }
+    if (number_parse_float(s, 64, ret, &range) && !range)
+        return true;
+    buf_adds(why, "strconv.ParseFloat: parsing ");
+    tpl_print_quoted(s, why);
+    buf_adds(why, range ? ": value out of range" : ": invalid syntax");
+    return false;
+}
+
+/* "1+2i": the sign between is not the one of an exponent. */
+static bool parse_complex(struct number *n, struct buf *why)
+{
+    struct str s = str_sub(n->text, 0, n->text.n - 1);
+    size_t at = 1, zero = s.p[0] == '+' || s.p[0] == '-';
+    bool hex = s.n > zero + 1 && s.p[zero] == '0' && ascii_lower(s.p[zero + 1]) == 'x';
+
+    while (at < s.n && ((s.p[at] != '+' && s.p[at] != '-') || ascii_lower(s.p[at - 1]) == (hex ? 'p' : 'e')))
+        at++;
+    if (!scan_float(str_sub(s, 0, at), &n->f, why) || !scan_float(str_sub(s, at, s.n), &n->imaginary, why))
+        return false;
+    simplify_complex(n);
+    return true;
+}
+
+static bool parse_imaginary(struct number *n)
+{
+    bool range = false;
+
+    if (!number_parse_float(str_sub(n->text, 0, n->text.n - 1), 64, &n->imaginary, &range) || range)
+        return false;
+    simplify_complex(n);
+    return true;
+}
+
 const struct number *number_node_parse(struct arena *a, struct str text, bool is_char, bool is_complex,
                                        struct buf *why)
 {
@@ -90,10 +146,10 @@ const struct number *number_node_parse(struct arena *a, struct str text, bool is
     n->text = text;
     if (is_char)
         return parse_char(n, why) ? n : NULL;
-    if (is_complex || imaginary) {
-        fail_number(why, "complex numbers are not supported: ", text);
-        return NULL;
-    }
+    if (is_complex)
+        return parse_complex(n, why) ? n : NULL;
+    if (imaginary && parse_imaginary(n))
+        return n;
     return parse_number(n, why) ? n : NULL;
 }
 

@@ -40,12 +40,14 @@ struct tpl_object_type {
     /* For structs without a String method: the i-th field in the order of the Go struct, false behind the last one. fmt
      * prints them field by field, with any verb. NULL: `print` tells. */
     bool (*struct_field)(const struct tpl_object *o, size_t i, const char **ret_name, struct value *ret);
-    /* What fmt prints for %v; `sharp_or_plus` for %+v and %#v. `verb` is 'v', or 0 for what an action of its own prints
+    /* What fmt prints for %v; `sharp` for %#v. `verb` is 'v', or 0 for what an action of its own prints
      * ({{ .Capabilities.KubeVersion }}: there Go can take the address and finds the methods of the pointer), or 'n' for
      * a pointer inside of a container (an address, unless it has a String method). May be NULL with struct_field. */
-    void (*print)(const struct tpl_object *o, char verb, bool sharp_or_plus, struct buf *out);
+    void (*print)(const struct tpl_object *o, char verb, bool sharp, struct buf *out);
     /* What encoding/json would see, members in the order of the Go struct (only printed, never looked up); NULL: the fields cannot be encoded (an empty object). */
     struct value (*to_json)(const struct tpl_object *o, struct arena *a);
+    /* What toYamlPretty and toToml see instead; NULL: the fields by struct_field, or else the same. */
+    struct value (*to_moment)(const struct tpl_object *o, struct arena *a, bool toml);
     /* What an interface {} holds after Go has copied the struct into it; NULL: the same object. */
     struct value (*copied)(const struct tpl_object *o);
     bool (*equal)(const struct tpl_object *a,

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "template/complex.h"
 #include "template/quote.h"
 #include "template/types.h"
 #include "template/unicode.h"
@@ -437,11 +438,31 @@ static void print_struct(struct printer *p, const struct tpl_object *o, uint32_t
     buf_addc(p->out, '}');
 }
 
+/* The imaginary part always has a sign. */
+static void print_complex(struct printer *p, const struct complex_object *c, uint32_t verb)
+{
+    bool plus = p->plus;
+
+    buf_addc(p->out, '(');
+    print_float(p, value_from_float(c->re), verb);
+    p->plus = true;
+    print_float(p, value_from_float(c->im), verb);
+    buf_adds(p->out, "i)");
+    p->plus = plus;
+}
+
 static void print_object(struct printer *p, struct value v, uint32_t verb, int depth)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(SIZE_MAX / 4);
     const struct tpl_object *o = v.object;
 
+    if (complex_get(v)) {
+        if (verb < 0x80 && strchr("vbgGxXfFeE", (int)verb))
+            print_complex(p, complex_get(v), verb);
+        else
+            print_bad_verb(p, v, verb);
+        return;
+    }
     if (o->type->struct_field && (depth == 0 || !is_pointer(o))) {
         if (is_pointer(o))
             buf_addc(p->out, '&');
@@ -452,7 +473,7 @@ static void print_object(struct printer *p, struct value v, uint32_t verb, int d
         hex_number(p, 0xc000000000, !p->sharp);
         return;
     }
-    o->type->print(o, depth > 0 && is_pointer(o) ? 'n' : 'v', p->sharp_v || p->plus_v, &text);
+    o->type->print(o, depth > 0 && is_pointer(o) ? 'n' : 'v', p->sharp_v, &text);
     if (p->sharp_v)
         buf_addstr(p->out, buf_str(&text));
     else if (!print_text(p, buf_str(&text), verb))

@@ -39,10 +39,11 @@ enum node_special { SPECIAL_NONE, SPECIAL_AND, SPECIAL_OR, SPECIAL_CALL };
 
 struct number {
     struct str text; /* as written */
-    bool is_int, is_uint, is_float;
+    bool is_int, is_uint, is_float, is_complex;
     int64_t i;
     uint64_t u;
-    double f;
+    double f; /* of a complex one: the real part */
+    double imaginary;
 };
 
 struct node {

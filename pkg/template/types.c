@@ -2,6 +2,7 @@
 #include "template/types.h"
 
 #include "base/clock.h"
+#include "template/complex.h"
 
 static const struct type_info {
     uint8_t kind, type;
@@ -106,6 +107,7 @@ static const struct param {
     { 'd', VALUE_INT, TPL_TYPE_DURATION, "time.Duration", false },
     { 't', VALUE_OBJECT, 0, "time.Time", false },
     { 'V', VALUE_OBJECT, 0, "*semver.Version", true },
+    { 'P', VALUE_OBJECT, 0, "*time.Location", true },
     { 'C', VALUE_OBJECT, 0, "sprig.certificate", false },
     { 'W', VALUE_OBJECT, 0, "io.Writer", true },
 };
@@ -272,7 +274,7 @@ bool tpl_truth(struct value v)
     case VALUE_FLOAT:
         return v.f != 0;
     case VALUE_OBJECT:
-        return true;
+        return !complex_is_zero(v);
     default:
         return value_len(v) > 0;
     }

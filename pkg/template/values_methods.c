@@ -87,7 +87,7 @@ static int values_yaml(struct tpl_call *c, struct value *ret, struct err **err)
 {
     CLEANUP(buf_done) struct buf out = BUF_INIT(TEMPLATE_OUTPUT_MAX);
     struct value plain;
-    int r = tpl_to_plain(c->arena, c->receiver, &plain, err);
+    int r = tpl_to_plain(c->arena, c->receiver, TPL_FORM_JSON, &plain, err);
 
     if (r == 0)
         r = yml_print(plain, &out, err);

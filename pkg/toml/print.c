@@ -97,6 +97,30 @@ static void print_float(struct printer *p, struct value v)
         buf_adds(p->out, ".0");
 }
 
+/* A date or time, which has no quotes: as much of its text as its kind has. */
+static bool print_moment(struct printer *p, struct value v)
+{
+    struct str s = value_str(v);
+
+    switch (v.type) {
+    case VALUE_TYPE_DATE_TIME:
+        break;
+    case VALUE_TYPE_LOCAL_DATE_TIME:
+        s.n--; /* the Z */
+        break;
+    case VALUE_TYPE_LOCAL_DATE:
+        s = str_sub(s, 0, 10);
+        break;
+    case VALUE_TYPE_LOCAL_TIME:
+        s = str_sub(s, 11, s.n - 1);
+        break;
+    default:
+        return false;
+    }
+    buf_addstr(p->out, s);
+    return true;
+}
+
 static NODISCARD int print_list(struct printer *p, struct value v)
 {
     int r = check_depth(p);
@@ -173,7 +197,8 @@ static NODISCARD int print_element(struct printer *p, struct value v)
         print_float(p, v);
         break;
     case VALUE_STRING:
-        toml_quote(value_str(v), p->out);
+        if (!print_moment(p, v))
+            toml_quote(value_str(v), p->out);
         break;
     case VALUE_BYTES:
     case VALUE_LIST:

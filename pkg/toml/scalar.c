@@ -13,6 +13,7 @@
 
 struct moment {
     int year, month, day, hour, minute, second, nanos, offset; /* offset in minutes */
+    enum value_type type;
 };
 
 /* Exactly two (or four) digits at *at. */
@@ -61,6 +62,7 @@ static bool take_zone(struct str s, size_t *at, struct moment *m)
     int hours, minutes;
     bool negative;
 
+    m->type = *at == s.n ? VALUE_TYPE_LOCAL_DATE_TIME : VALUE_TYPE_DATE_TIME;
     if (*at == s.n || take_char(s, at, 'Z'))
         return true;
     negative = s.p[*at] == '-';
@@ -86,7 +88,8 @@ static bool read_moment(struct str s, struct moment *m)
 {
     size_t at = 0;
 
-    if (s.n > 2 && s.p[2] == ':')
+    m->type = s.n > 2 && s.p[2] == ':' ? VALUE_TYPE_LOCAL_TIME : VALUE_TYPE_LOCAL_DATE;
+    if (m->type == VALUE_TYPE_LOCAL_TIME)
         return take_time(s, &at, m) && at == s.n;
     if (!take_digits(s, &at, 4, &m->year) || !take_char(s, &at, '-') || !take_digits(s, &at, 2, &m->month) ||
         !take_char(s, &at, '-') || !take_digits(s, &at, 2, &m->day) || !is_date(m))
@@ -96,7 +99,7 @@ static bool read_moment(struct str s, struct moment *m)
     return take_char(s, &at, 'T') && take_time(s, &at, m) && take_zone(s, &at, m) && at == s.n;
 }
 
-static bool toml_read_datetime(struct arena *a, struct str text, struct str *ret)
+static bool toml_read_datetime(struct arena *a, struct str text, struct value *ret)
 {
     struct moment m = { .month = 1, .day = 1 };
     char fraction[16] = "", zone[16] = "Z";
@@ -118,8 +121,9 @@ static bool toml_read_datetime(struct arena *a, struct str text, struct str *ret
     if (m.offset != 0)
         snprintf(zone, sizeof(zone), "%c%02d:%02d", m.offset < 0 ? '-' : '+', abs(m.offset) / 60 % 100,
                  abs(m.offset) % 60);
-    *ret = arena_printf(a, "%04d-%02d-%02dT%02d:%02d:%02d%s%s", m.year, m.month, m.day, m.hour, m.minute,
-                        m.second, fraction, zone);
+    *ret = value_from_str(arena_printf(a, "%04d-%02d-%02dT%02d:%02d:%02d%s%s", m.year, m.month, m.day, m.hour,
+                                       m.minute, m.second, fraction, zone));
+    ret->type = (uint8_t)m.type;
     return true;
 }
 
@@ -254,16 +258,14 @@ static NODISCARD int read_float(struct toml_parser *p, size_t start, struct valu
 
 static NODISCARD int read_date(struct toml_parser *p, size_t start, struct value *ret)
 {
-    struct str s, text;
+    struct str text;
     int r = read_while(p, "-:Tt .Zz+", false);
 
     if (r < 0)
         return r;
     text = str_trim(str_sub(p->text, start, p->pos));
-    if (toml_read_datetime(p->arena, text, &s)) {
-        *ret = value_from_str(s);
+    if (toml_read_datetime(p->arena, text, ret))
         return 0;
-    }
     CLEANUP(buf_done) struct buf upper = BUF_INIT(text.n + 1);
     CLEANUP(buf_done) struct buf quoted = BUF_INIT(KIB);
     for (size_t i = 0; i < text.n; i++) {

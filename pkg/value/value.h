@@ -39,7 +39,12 @@ enum value_type {
     VALUE_TYPE_STRING_MAP,  /* map[string]string */
     VALUE_TYPE_VALUES,      /* common.Values */
     VALUE_TYPE_FILES,       /* engine.files: path -> bytes */
-    VALUE_TYPE_FIRST_FREE,  /* the template module numbers further Go types from here */
+    VALUE_TYPE_STRUCT,      /* VALUE_MAP with the fields of a Go struct in their order; only printed */
+    VALUE_TYPE_DATE_TIME,   /* VALUE_STRING, RFC 3339: a point in time; not quoted by TOML and toYamlPretty */
+    VALUE_TYPE_LOCAL_DATE_TIME, /* TOML's kinds of time without a zone: the same text with Z, and with zeros */
+    VALUE_TYPE_LOCAL_DATE,
+    VALUE_TYPE_LOCAL_TIME,
+    VALUE_TYPE_FIRST_FREE, /* the template module numbers further Go types from here */
 };
 
 enum value_flag {

@@ -147,5 +147,6 @@ void yml_sort_keys(struct value map, bool v3, uint32_t *order, uint32_t *tmp)
 
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
-    merge_sort(map.map->e, v3, order, tmp, n);
+    if (map.type != VALUE_TYPE_STRUCT || !v3)
+        merge_sort(map.map->e, v3, order, tmp, n);
 }

@@ -374,7 +374,11 @@ static NODISCARD int print_value(struct printer *p, struct value v, bool map_val
     case VALUE_FLOAT:
         return print_float(p, v);
     case VALUE_STRING:
-        return print_string(p, value_str(v));
+        if (p->e.v3 && v.type == VALUE_TYPE_DATE_TIME)
+            yml_emit_word(&p->e, value_str(v));
+        else
+            return print_string(p, value_str(v));
+        return 0;
     case VALUE_BYTES:
         return print_bytes(p, v, map_value);
     case VALUE_LIST:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every case of tests/data/template/<file>.test. Expected results are Helm's own: see the head of the first file. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/check.h"
 #include "template/template.h"
@@ -142,6 +143,10 @@ LANGUAGE_TEST(include_tpl_required_and_fail_do_as_in_helm, "helm")
 LANGUAGE_TEST(errors_have_helms_text, "errors")
 LANGUAGE_TEST(functions_are_called_as_in_helm, "functions")
 LANGUAGE_TEST(objects_of_the_context_do_as_in_helm, "objects")
+LANGUAGE_TEST(complex_numbers_do_as_in_go, "complex")
+LANGUAGE_TEST(times_do_as_in_go, "times")
+LANGUAGE_TEST(lists_are_shared_as_in_go, "lists")
+LANGUAGE_TEST(objects_print_as_yaml_and_toml, "objects_printed")
 
 int main(void)
 {
@@ -158,7 +163,12 @@ int main(void)
         cmocka_unit_test(errors_have_helms_text),
         cmocka_unit_test(functions_are_called_as_in_helm),
         cmocka_unit_test(objects_of_the_context_do_as_in_helm),
+        cmocka_unit_test(complex_numbers_do_as_in_go),
+        cmocka_unit_test(times_do_as_in_go),
+        cmocka_unit_test(lists_are_shared_as_in_go),
+        cmocka_unit_test(objects_print_as_yaml_and_toml),
     };
 
+    setenv("TZ", "UTC", 1); /* as when the answers were recorded */
     return RUN_TESTS(tests);
 }
