@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pintle/chart_flags.h"
 
+#include <stdlib.h>
+
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/utf8.h"
+#include "pintle/helm_path.h"
 
 static void print_line(void *ctx, struct str text)
 {
@@ -35,54 +39,144 @@ int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, 
     return chart_values_collect(a, &s, ret, err);
 }
 
-static bool is_remote(struct str name)
+/* ---- where the chart is -------------------------------------------------------------------------------------------- */
+
+static void fetcher_line(void *ctx, struct str text)
 {
-    return str_has_prefix(name, STR("oci://")) || str_has_prefix(name, STR("http://")) ||
-           str_has_prefix(name, STR("https://"));
+    struct cli *c = ctx;
+
+    cli_printf(c, STR_FMT "\n", STR_ARG(text));
 }
 
-static int not_here(struct str name, struct err **err)
+static int read_file_flag(struct cli *c, struct arena *a, const char *flag, struct str *ret, struct err **err)
 {
-    CLEANUP(buf_done) struct buf quoted = BUF_INIT((size_t)64 * 1024);
+    CLEANUP(buf_done) struct buf text = BUF_INIT(MIB);
+    const char *path = cli_string(c, flag);
+    int r = path[0] ? fs_read_file(path, &text, err) : 0;
 
-    if (is_remote(name))
-        return err_set(err, ERRC_UNSUPPORTED,
-                       "chart " STR_FMT
-                       ": this command takes charts from folders and archives only; download it first",
-                       STR_ARG(name));
-    if (name.n > 0 && (name.p[0] == '/' || name.p[0] == '.')) {
-        utf8_quote(name, &quoted);
-        return err_set(err, ERRC_NOT_FOUND, "path %s not found", buf_z(&quoted));
+    if (r < 0)
+        return err_wrap(err, r, "--%s", flag);
+    *ret = arena_dup(a, buf_str(&text));
+    return 0;
+}
+
+static int read_auth(struct cli *c, struct chart_fetcher *f, struct err **err)
+{
+    struct registry_auth *auth = &f->auth;
+    const char *user = cli_string(c, "username"), *password = cli_string(c, "password");
+    int r = read_file_flag(c, f->arena, "ca-file", &auth->ca_pem, err);
+
+    if (r == 0)
+        r = read_file_flag(c, f->arena, "cert-file", &auth->cert_pem, err);
+    if (r == 0)
+        r = read_file_flag(c, f->arena, "key-file", &auth->key_pem, err);
+    if (r < 0)
+        return r;
+    if ((auth->cert_pem.n > 0) != (auth->key_pem.n > 0))
+        return err_set(err, ERRC_INVALID, "--cert-file and --key-file are needed together");
+    if (user[0] && password[0]) { /* as in helm, one of them alone is nothing */
+        auth->user = str_from(user);
+        auth->password = str_from(password);
     }
-    if (str_find_char(name, '/') == STR_NPOS)
-        return err_set(err, ERRC_NOT_FOUND,
-                       "non-absolute URLs should be in form of repo_name/path_to_chart, got: " STR_FMT,
-                       STR_ARG(name));
-    return err_set(err, ERRC_NOT_FOUND, "repo " STR_FMT " not found",
-                   STR_ARG(str_sub(name, 0, str_find_char(name, '/'))));
+    return 0;
 }
 
-int chart_flags_locate(const struct cli *c, const char *name, struct err **err)
+int chart_fetcher_init(struct cli *c, struct chart_fetcher *f, struct err **err)
 {
-    struct str trimmed = str_trim(str_from(name));
-    CLEANUP(free_ptr) char *path = str_dup(trimmed);
+    int r;
 
-    if (cli_string(c, "repo")[0])
-        return err_set(
-            err, ERRC_UNSUPPORTED,
-            "--repo: this command takes charts from folders and archives only; download the chart first");
-    if (!fs_exists(path))
-        return not_here(trimmed, err);
+    *f = (struct chart_fetcher){ .arena = arena_new(16 * MIB) };
+    r = read_auth(c, f, err);
+    if (r == 0)
+        r = http_client_new(NULL, &f->http, err);
+    if (r < 0)
+        return r;
+    f->locator = (struct registry_locator){
+        .source = { .http = f->http,
+                    .auth = &f->auth,
+                    .insecure = cli_bool(c, "insecure-skip-tls-verify"),
+                    .plain_http = cli_bool(c, "plain-http"),
+                    .files = true },
+        .repositories = helm_path(c, HELM_REPOSITORY_CONFIG, f->arena),
+        .cache = helm_path(c, HELM_REPOSITORY_CACHE, f->arena),
+        .logins = helm_path(c, HELM_REGISTRY_CONFIG, f->arena),
+        .line = fetcher_line,
+        .line_ctx = c,
+    };
+    return 0;
+}
+
+void chart_fetcher_done(struct chart_fetcher *f)
+{
+    http_client_free(TAKE(f->http));
+    arena_free(TAKE(f->arena));
+}
+
+struct str chart_flags_version(const struct cli *c)
+{
+    const char *version = cli_string(c, "version");
+
+    return str_from(!version[0] && cli_bool(c, "devel") ? ">0.0.0-0" : version);
+}
+
+void chart_found_done(struct chart_found *f)
+{
+    free(TAKE(f->path));
+    registry_found_done(&f->remote);
+}
+
+static int check_verify(const struct cli *c, struct err **err)
+{
     if (cli_bool(c, "verify"))
         return err_set(err, ERRC_UNSUPPORTED, "--verify: provenance files are not checked by this command");
     return 0;
 }
 
+static int find_here(struct str name, struct chart_found *ret, struct err **err)
+{
+    CLEANUP(free_ptr) char *path = str_dup(name);
+    CLEANUP(buf_done) struct buf quoted = BUF_INIT(64 * KIB);
+
+    if (fs_exists(path)) {
+        ret->path = TAKE(path);
+        return 1;
+    }
+    if (name.n == 0 || (name.p[0] != '/' && name.p[0] != '.'))
+        return 0;
+    utf8_quote(name, &quoted);
+    return err_set(err, ERRC_NOT_FOUND, "path %s not found", buf_z(&quoted));
+}
+
+int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret, struct err **err)
+{
+    CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
+    struct str wanted = str_trim(str_from(name)), repo = str_from(cli_string(c, "repo"));
+    int r = check_verify(c, err);
+
+    if (r == 0 && repo.n == 0)
+        r = find_here(wanted, ret, err);
+    if (r != 0)
+        return MIN(r, 0);
+    r = chart_fetcher_init(c, &f, err);
+    if (r < 0)
+        return r;
+    f.locator.source.pass_credentials = cli_bool(c, "pass-credentials");
+    return registry_locate(&f.locator, wanted, repo, chart_flags_version(c), &ret->remote, err);
+}
+
+int chart_found_load(const struct chart_found *f, const struct chart_log *log, struct chart **ret,
+                     struct err **err)
+{
+    if (f->path)
+        return chart_load(f->path, log, ret, err);
+    return chart_load_archive(buf_str(&f->remote.archive), log, ret, err);
+}
+
 int chart_flags_load(struct cli *c, const char *name, const struct chart_log *log, struct chart **ret,
                      struct err **err)
 {
-    CLEANUP(free_ptr) char *path = str_dup(str_trim(str_from(name)));
-    int r = chart_flags_locate(c, name, err);
+    CLEANUP(chart_found_done) struct chart_found found = { 0 };
+    int r = chart_flags_locate(c, name, &found, err);
 
-    return r < 0 ? r : chart_load(path, log, ret, err);
+    return r < 0 ? r : chart_found_load(&found, log, ret, err);
 }

@@ -3,6 +3,7 @@
 /* chart_flags: what the commands about one chart share: where it is, the values' flags, Helm's log lines. */
 #include "chart/chart.h"
 #include "pintle/cli.h"
+#include "registry/registry.h"
 
 /* -f, --set and its family; the first flags of a command's table. */
 #define VALUE_FLAGS                                                                                        \
@@ -24,28 +25,33 @@
         "set-literal", 0, CLI_ARRAY, NULL, NULL, "set a literal STRING value on the command line", NULL    \
     }
 
+/* How a server is spoken to: what chart_fetcher_init() reads. */
+#define CHART_SERVER_FLAGS                                                                         \
+    { "username", 0, CLI_STRING, NULL, NULL, "user name at the repository", NULL },                \
+        { "password", 0, CLI_STRING, NULL, NULL, "password at the repository", NULL },             \
+        { "cert-file", 0, CLI_STRING, NULL, NULL, "certificate to show to the repository", NULL }, \
+        { "key-file", 0, CLI_STRING, NULL, NULL, "key of --cert-file", NULL },                     \
+        { "ca-file", 0,    CLI_STRING,                                                             \
+          NULL,      NULL, "authorities that may have signed the repository's certificate",        \
+          NULL },                                                                                  \
+        { "insecure-skip-tls-verify",                                                              \
+          0,                                                                                       \
+          CLI_BOOL,                                                                                \
+          NULL,                                                                                    \
+          NULL,                                                                                    \
+          "do not check the repository's certificate",                                             \
+          NULL },                                                                                  \
+    {                                                                                              \
+        "plain-http", 0, CLI_BOOL, NULL, NULL, "speak http with a registry", NULL                  \
+    }
 /* Where a chart may come from. */
 #define CHART_PATH_FLAGS                                                                                 \
-    { "version", 0, CLI_STRING, NULL, NULL, "version or range of a chart from a repository", NULL },     \
+    CHART_SERVER_FLAGS,                                                                                  \
+        { "version", 0, CLI_STRING, NULL, NULL, "version or range of a chart from a repository", NULL }, \
         { "repo", 0, CLI_STRING, NULL, NULL, "URL of the repository to take the chart from", NULL },     \
         { "devel", 0, CLI_BOOL, NULL, NULL, "use development versions, too", NULL },                     \
         { "verify", 0, CLI_BOOL, NULL, NULL, "verify the package before using it", NULL },               \
         { "keyring", 0, CLI_STRING, NULL, NULL, "location of public keys used for verification", NULL }, \
-        { "username", 0, CLI_STRING, NULL, NULL, "user name at the repository", NULL },                  \
-        { "password", 0, CLI_STRING, NULL, NULL, "password at the repository", NULL },                   \
-        { "cert-file", 0, CLI_STRING, NULL, NULL, "certificate to show to the repository", NULL },       \
-        { "key-file", 0, CLI_STRING, NULL, NULL, "key of --cert-file", NULL },                           \
-        { "ca-file", 0,    CLI_STRING,                                                                   \
-          NULL,      NULL, "authorities that may have signed the repository's certificate",              \
-          NULL },                                                                                        \
-        { "insecure-skip-tls-verify",                                                                    \
-          0,                                                                                             \
-          CLI_BOOL,                                                                                      \
-          NULL,                                                                                          \
-          NULL,                                                                                          \
-          "do not check the repository's certificate",                                                   \
-          NULL },                                                                                        \
-        { "plain-http", 0, CLI_BOOL, NULL, NULL, "use HTTP for the download", NULL },                    \
     {                                                                                                    \
         "pass-credentials", 0, CLI_BOOL, NULL, NULL, "pass credentials to all domains", NULL             \
     }
@@ -58,7 +64,34 @@ void chart_flags_deprecated(struct cli *c, const char *flag, const char *text);
 /* What the value flags say; *ret lives in `a`. */
 NODISCARD int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, struct err **err);
 
-/* Is there a folder or archive of that name? Helm's LocateChart() for what needs no network; UNSUPPORTED for what does. */
-NODISCARD int chart_flags_locate(const struct cli *c, const char *name, struct err **err);
+/* What it takes to fetch charts: an HTTP client, helm's files ($HELM_REPOSITORY_CONFIG, --repository-config, …) and
+ * CHART_SERVER_FLAGS. Set locator.configured, .prov and .source.pass_credentials as the command needs them, then use
+ * registry_resolve(), registry_fetch_found() or registry_locate() (registry.h): every chart reference goes through these. */
+struct chart_fetcher {
+    struct registry_locator locator;
+    struct registry_auth auth;
+    struct http_client *http;
+    struct arena *arena;
+};
+/* Lines on the way ("Pulled: …") go to c->out, as in helm. The struct must not be moved. Release with
+ * chart_fetcher_done(), after a failure too. */
+NODISCARD int chart_fetcher_init(struct cli *c, struct chart_fetcher *f, struct err **err);
+void chart_fetcher_done(struct chart_fetcher *f);
+DEFINE_CLEANUP_VALUE(struct chart_fetcher, chart_fetcher_done)
+/* --version, or with --devel alone what stands for it. */
+struct str chart_flags_version(const struct cli *c);
+
+/* A chart that was found: a folder or archive here, or an archive that was downloaded. */
+struct chart_found {
+    char *path; /* NULL: remote */
+    struct registry_found remote;
+};
+void chart_found_done(struct chart_found *f);
+DEFINE_CLEANUP_VALUE(struct chart_found, chart_found_done)
+/* Helm's LocateChart() with the flags of CHART_PATH_FLAGS: a path here comes first, everything else is downloaded. */
+NODISCARD int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret, struct err **err);
+NODISCARD int chart_found_load(const struct chart_found *f, const struct chart_log *log, struct chart **ret,
+                               struct err **err);
+/* Both. */
 NODISCARD int chart_flags_load(struct cli *c, const char *name, const struct chart_log *log,
                                struct chart **ret, struct err **err);

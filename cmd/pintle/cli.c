@@ -58,6 +58,11 @@ static const struct cli_flag global_flags[] = {
     { "kubeconfig", 0, CLI_STRING, NULL, NULL,
       "path to the kubeconfig file (else $KUBECONFIG, else ~/.kube/config)", NULL },
     { "namespace", 'n', CLI_STRING, NULL, NULL, "namespace of the request", NULL },
+    { "registry-config", 0, CLI_STRING, NULL, NULL, "path to the registry config file, as helm", NULL },
+    { "repository-cache", 0, CLI_STRING, NULL, NULL,
+      "path to the directory containing cached repository indexes, as helm", NULL },
+    { "repository-config", 0, CLI_STRING, NULL, NULL,
+      "path to the file containing repository names and URLs, as helm", NULL },
     CLI_FLAGS_END,
 };
 

@@ -298,15 +298,16 @@ static int check_name(struct job *j, struct err **err)
 
 static int load(struct job *j, struct err **err)
 {
+    CLEANUP(chart_found_done) struct chart_found found = { 0 };
     int r;
 
-    r = chart_flags_locate(j->c, j->chart_path, err);
+    r = chart_flags_locate(j->c, j->chart_path, &found, err);
     if (r < 0)
         return r;
     r = chart_flags_values(j->c, j->arena, &j->values, err);
     if (r < 0)
         return r;
-    r = chart_flags_load(j->c, j->chart_path, &j->log, &j->chart, err);
+    r = chart_found_load(&found, &j->log, &j->chart, err);
     if (r < 0)
         return r;
     r = chart_check_installable(j->chart, err);

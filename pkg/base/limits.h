@@ -71,7 +71,16 @@
 #define HTTP_CONNECT_MS ((int64_t)15000)   /* name, TCP and TLS */
 #define HTTP_IDLE_MS ((int64_t)30000)      /* without a byte */
 
+/* OCI registries */
+#define OCI_MANIFEST_MAX (4 * MIB)    /* a manifest, a page of tags, a token; as oras and docker */
+#define OCI_LAYERS_MAX ((size_t)100)  /* layers of a manifest that is looked at */
+#define OCI_TAGS_MAX ((size_t)100000) /* tags of one repository */
+#define OCI_PAGES_MAX ((size_t)1000)  /* pages that they come in */
+#define OCI_CONFIG_MAX (1 * MIB)      /* a config.json with logins */
+
 /* repositories */
+#define REPOSITORIES_FILE_MAX (4 * MIB) /* repositories.yaml */
+#define PROVENANCE_MAX (1 * MIB)        /* a .prov file */
 #define INDEX_TEXT_MAX (256 * MIB)
 
 /* Kubernetes */

@@ -61,21 +61,29 @@ NODISCARD int registry_pick(const struct registry_version *versions, size_t n, s
 
 /* ---- fetching ---------------------------------------------------------------------------------------------------- */
 
-/* Credentials of a repository, from its Secret. Strings in the arena they were made in. */
+/* Credentials of a repository. Strings in the arena they were made in. */
 struct registry_auth {
     struct str user, password, bearer;
     struct str ca_pem, cert_pem, key_pem;
+    struct str
+        logins; /* of registries: the text of a docker config.json; used when there is no user or bearer */
 };
-/* From a Secret's data: user|username, password, token, ca.crt, tls.crt, tls.key; values that were encoded twice are
- * recognised. INVALID naming the missing key. */
+/* From a Secret's data: user|username, password, token, ca.crt|caFile, tls.crt|certFile, tls.key|keyFile,
+ * .dockerconfigjson|config.json; values that were encoded twice are recognised. INVALID naming the missing key. */
 NODISCARD int registry_auth_from_secret(struct arena *a, struct value secret, struct registry_auth *ret,
                                         struct err **err);
 
+/* Where charts come from, and as whom. */
 struct registry_source {
     struct http_client *http;
-    struct str name; /* of the repository, for messages */
-    struct str url;
+    struct str name;                  /* of the repository, for messages */
+    struct str url;                   /* http(s)://… or oci://host/path */
     const struct registry_auth *auth; /* may be NULL; sent to the url's origin alone */
+    const char *proxy;                /* NULL: from the environment */
+    bool pass_credentials;            /* ... or to every server that the index names */
+    bool insecure;                    /* certificates are not checked */
+    bool plain_http;                  /* registries speak http */
+    bool files;                       /* file:// URLs are read: for command lines only */
     unsigned refuse_nets;             /* http.h; 0: none */
     int64_t deadline_ms;              /* 0: 60 s */
 };
@@ -85,6 +93,15 @@ struct registry_source {
 NODISCARD int registry_fetch_index(const struct registry_source *s, struct arena *a,
                                    const struct registry_fetched *known, const char *path,
                                    struct str *ret_etag, struct str *ret_last_modified, struct err **err);
+/* For a registry, which has no index: writes one of the tags of these charts, below the source's url; charts that it has not
+ * are left out. 1: written; 0: the same as `known` (may be NULL) was made from. NOT_FOUND when it has none of them. */
+NODISCARD int registry_fetch_tags(const struct registry_source *s, struct arena *a,
+                                  const struct registry_fetched *known, const struct str *charts, size_t n,
+                                  const char *path, struct err **err);
+/* Appends what an http, https, oci or (with s->files) file URL names; `max` bytes at most. An archive of a registry is its chart
+ * layer, with ".prov" behind the URL its provenance. "failed to fetch URL : 404 Not Found". */
+NODISCARD int registry_fetch_url(const struct registry_source *s, struct str url, size_t max, struct buf *out,
+                                 struct err **err);
 /* The archive of a version: its urls are tried in order; checked against the entry's digest. Appends to `out`. DIGEST with both
  * digests; NOT_FOUND for an entry without urls. */
 NODISCARD int registry_fetch_chart(const struct registry_source *s, const struct registry_version *v,
@@ -93,6 +110,66 @@ NODISCARD int registry_fetch_chart(const struct registry_source *s, const struct
 struct str registry_resolve_url(struct arena *a, struct str repository_url, struct str chart_url);
 /* Scheme and host in lower case, default port and trailing slash dropped: for comparing. In `a`. */
 struct str registry_normalize_url(struct arena *a, struct str url);
+
+/* ---- chart references --------------------------------------------------------------------------------------------
+ * How a command line or a Chart.yaml names a chart, resolved as Helm's ChartDownloader does, with its words:
+ *
+ *   "web"  with `repository` "https://charts.example.com" (--repo, a dependency's repository), "oci://host/charts" (the same),
+ *          "@name" or "alias:name" (of repositories.yaml)
+ *   "stable/web"                           a repository of repositories.yaml and its cached index
+ *   "https://host/web-1.0.0.tgz"           an archive; the version is not looked at
+ *   "oci://host/charts/web[:tag][@sha256:…]"
+ *   "file:///dir/web-1.0.0.tgz"            with source.files
+ *
+ * Paths are the caller's business. */
+
+struct registry_locator {
+    struct registry_source source; /* http, auth, flags; name and url are not looked at */
+    const char *repositories;      /* helm's repositories.yaml; absent is fine */
+    const char *cache;             /* folder with <name>-index.yaml of those */
+    const char *logins; /* helm's registry/config.json; docker's is looked at behind it; absent is fine */
+    bool
+        configured; /* a `repository` URL that is one of repositories.yaml: with its credentials (dependencies) */
+    bool prov;      /* the provenance file, too */
+    void (*line)(void *ctx,
+                 struct str text); /* "Pulled: …", "WARNING: …": what helm prints on the way; may be NULL */
+    void *line_ctx;
+};
+struct registry_found {
+    struct arena *memory;     /* the strings */
+    struct str name, version; /* as the index or the registry has them; "" of a plain URL */
+    struct str url;           /* of the archive: "https://…/web-1.0.0.tgz", "oci://host/charts/web:1.0.0" */
+    struct str file;          /* name for it on disk: "web-1.0.0.tgz" */
+    struct str digest;        /* sha256 of the archive, hex; after fetching */
+    struct buf archive;
+    struct buf prov;               /* empty when none was asked for, or there is none */
+    struct str reference;          /* what was asked for, for messages */
+    struct registry_source source; /* private: who to fetch it as */
+    struct registry_auth auth;
+    struct registry_version entry;
+};
+void registry_found_done(struct registry_found *f);
+DEFINE_CLEANUP_VALUE(struct registry_found, registry_found_done)
+/* Name, version and URL, without the archive: "" is the newest stable version, ranges as Helm. NOT_FOUND (repo x not found; chart
+ * "x" version "1" not found in URL repository; …), INVALID, and what fetching the index fails with. */
+NODISCARD int registry_resolve(const struct registry_locator *l, struct str reference, struct str repository,
+                               struct str version, struct registry_found *ret, struct err **err);
+/* The archive (and provenance) of what was resolved, checked against the index's or manifest's digest. */
+NODISCARD int registry_fetch_found(const struct registry_locator *l, struct registry_found *f,
+                                   struct err **err);
+/* Both. */
+NODISCARD int registry_locate(const struct registry_locator *l, struct str reference, struct str repository,
+                              struct str version, struct registry_found *ret, struct err **err);
+
+/* One row of helm's repositories.yaml. */
+struct registry_entry {
+    struct str name, url, user, password;
+    struct str ca_file, cert_file, key_file;
+    bool insecure, pass_credentials;
+};
+/* All rows, in the file's order; in `a`. None when the file is absent. PARSE naming the file. */
+NODISCARD int registry_entries_read(struct arena *a, const char *path, struct registry_entry **ret,
+                                    size_t *ret_n, struct err **err);
 
 /* ---- the kinds Repository and RepoGroup ---------------------------------------------------------------------------- */
 

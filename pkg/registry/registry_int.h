@@ -22,6 +22,25 @@ struct registry_manager {
     struct controller_watch watches[4];
     struct controller_kind kinds[2];
 };
+struct oci_client;
+struct oci_ref;
+/* A client of a registry as this source's identity; what it needs lives in `a`. */
+NODISCARD int registry_oci_open(const struct registry_source *s, struct arena *a, struct str host,
+                                struct oci_client **ret, struct err **err);
+/* The versions that a chart's tags stand for, newest first; in `a`. */
+NODISCARD int registry_oci_versions(struct oci_client *c, struct arena *a, const struct oci_ref *ref,
+                                    struct str **ret, size_t *ret_n, struct err **err);
+
+/* registry_fetch_chart() that tells which of the urls (in `a`) it was. */
+NODISCARD int registry_fetch_version(const struct registry_source *s, struct arena *a,
+                                     const struct registry_version *v, struct buf *out, struct str *ret_url,
+                                     struct err **err);
+
+void registry_say(const struct registry_locator *l, struct str text);
+/* "Pulled: host/charts/web:1.0.0", "Digest: sha256:…", and Helm's words about underscores. */
+void registry_say_transferred(const struct registry_locator *l, struct arena *a, const char *verb,
+                              const struct oci_ref *ref, struct str digest);
+
 int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
                          struct err **err);
 int repogroup_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was located is fetched (helm pkg/downloader DownloadTo(), pkg/registry Pull()). */
+#include "base/digest.h"
+#include "base/limits.h"
+#include "oci/oci.h"
+#include "registry/registry.h"
+#include "registry/registry_int.h"
+
+static const char underscore[] =
+    " contains an underscore.\n\n"
+    "OCI artifact references (e.g. tags) do not support the plus sign (+). To support\n"
+    "storing semantic versions, Helm adopts the convention of changing plus (+) to\n"
+    "an underscore (_) in chart version tags when pushing to a registry and back to\n"
+    "a plus (+) when pulling from a registry.";
+
+void registry_say(const struct registry_locator *l, struct str text)
+{
+    if (l->line)
+        l->line(l->line_ctx, text);
+}
+
+void registry_say_transferred(const struct registry_locator *l, struct arena *a, const char *verb,
+                              const struct oci_ref *ref, struct str digest)
+{
+    CLEANUP(buf_done) struct buf name = BUF_INIT(HTTP_URL_MAX * 2);
+
+    oci_ref_format(ref, &name);
+    registry_say(l, arena_printf(a, "%s: %s", verb, buf_z(&name)));
+    registry_say(l, arena_printf(a, "Digest: " STR_FMT, STR_ARG(digest)));
+    if (str_find_char(buf_str(&name), '_') != STR_NPOS)
+        registry_say(l, arena_printf(a, "%s%s", buf_z(&name), underscore));
+}
+
+static void warn_no_prov(const struct registry_locator *l, struct registry_found *f, const char *why)
+{
+    registry_say(l, arena_printf(f->memory, "WARNING: Verification not found for " STR_FMT ": %s",
+                                 STR_ARG(f->reference), why));
+}
+
+static int fetch_oci(const struct registry_locator *l, struct registry_found *f, struct err **err)
+{
+    CLEANUP(oci_client_free) struct oci_client *c = NULL;
+    struct oci_chart_layers layers;
+    struct oci_manifest m;
+    struct oci_ref ref;
+    int r = oci_ref_parse(f->memory, f->url, &ref, err);
+
+    if (r == 0)
+        r = registry_oci_open(&f->source, f->memory, ref.host, &c, err);
+    if (r == 0)
+        r = oci_manifest_fetch(c, f->memory, &ref, &m, err);
+    if (r == 0)
+        r = oci_chart_layers(&m, &layers, err);
+    if (r == 0)
+        r = oci_blob_fetch(c, &ref, &layers.chart, &f->archive, err);
+    if (r < 0)
+        return r;
+    if (layers.is_legacy)
+        registry_say(l, STR("Warning: chart media type " OCI_MEDIA_CHART_LEGACY " is deprecated"));
+    registry_say_transferred(l, f->memory, "Pulled", &ref, m.digest);
+    if (!l->prov)
+        return 0;
+    if (layers.prov.media_type.n == 0) {
+        warn_no_prov(l, f, "manifest does not contain a layer with mediatype " OCI_MEDIA_PROV);
+        return 0;
+    }
+    r = oci_blob_fetch(c, &ref, &layers.prov, &f->prov, err);
+    if (r == 0)
+        registry_say_transferred(l, f->memory, "Pulled", &ref, m.digest);
+    return r;
+}
+
+/* "https://h/web.tgz?sig=1" has its provenance at "https://h/web.tgz.prov?sig=1". */
+static struct str prov_url(struct arena *a, struct str url)
+{
+    size_t end = str_find_char(url, '?');
+
+    if (end == STR_NPOS)
+        return arena_printf(a, STR_FMT ".prov", STR_ARG(url));
+    return arena_printf(a, STR_FMT ".prov" STR_FMT, STR_ARG(str_sub(url, 0, end)),
+                        STR_ARG(str_sub(url, end, url.n)));
+}
+
+static int fetch_http(const struct registry_locator *l, struct registry_found *f, struct err **err)
+{
+    CLEANUP(err_free) struct err *cause = NULL;
+    int r;
+
+    if (f->entry.name.n > 0)
+        r = registry_fetch_version(&f->source, f->memory, &f->entry, &f->archive, &f->url, err);
+    else
+        r = registry_fetch_url(&f->source, f->url, ARCHIVE_PACKED_MAX, &f->archive, err);
+    if (r < 0 || !l->prov)
+        return r;
+    if (registry_fetch_url(&f->source, prov_url(f->memory, f->url), PROVENANCE_MAX, &f->prov, &cause) < 0)
+        warn_no_prov(l, f, err_message(cause));
+    return 0;
+}
+
+int registry_fetch_found(const struct registry_locator *l, struct registry_found *f, struct err **err)
+{
+    char hex[SHA256_HEX];
+    int r;
+
+    f->source.auth = &f->auth; /* the struct may have been moved */
+    r = oci_is_url(f->url) ? fetch_oci(l, f, err) : fetch_http(l, f, err);
+    if (r < 0)
+        return r;
+    sha256_hex(buf_str(&f->archive), hex);
+    f->digest = arena_dup(f->memory, str_from(hex));
+    return 0;
+}
