@@ -82,3 +82,4 @@ NODISCARD int gotime_parse(struct arena *a, struct str layout, struct str text, 
                            struct gotime *ret, struct err **err);
 /* time.ParseDuration with Go's text on failure. */
 NODISCARD int gotime_parse_duration(struct str text, int64_t *ret_ns, struct err **err);
+void gotime_quote(struct str s, struct buf *out); /* the time package's own way of quoting */

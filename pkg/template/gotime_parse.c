@@ -17,7 +17,7 @@ struct reading {
     const char *out_of_range; /* what is */
 };
 
-static void gotime_quote(struct str s, struct buf *out)
+void gotime_quote(struct str s, struct buf *out)
 {
     buf_addc(out, '"');
     for (size_t i = 0; i < s.n; i++) {
