@@ -24,6 +24,7 @@ CXX ?= g++
 ifeq ($(VARIANT),release)
 OUT = build
 VARIANT_FLAGS = -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection
+VARIANT_LDFLAGS = -static-libgcc
 else ifeq ($(VARIANT),asan)
 OUT = build/asan
 VARIANT_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -60,11 +61,12 @@ ALL_CPPFLAGS = -Ipkg -Icmd -Itests -D_GNU_SOURCE -DPINTLE_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu17 $(VARIANT_FLAGS) -fPIE -fno-common -fvisibility=hidden -ffunction-sections -fdata-sections \
              -pthread $(WARNINGS) $(C_WARNINGS) $(CFLAGS)
 ALL_CXXFLAGS = -std=gnu++17 $(VARIANT_FLAGS) -fPIE -fvisibility=hidden -fno-exceptions -fno-rtti $(WARNINGS) $(CXXFLAGS)
-ALL_LDFLAGS = -pie -pthread -Wl,--gc-sections -Wl,-z,relro,-z,now -Wl,--as-needed $(VARIANT_LDFLAGS) $(LDFLAGS)
+ALL_LDFLAGS = -pie -pthread -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,pack-relative-relocs -Wl,--as-needed \
+              $(VARIANT_LDFLAGS) $(LDFLAGS)
 # What has a clean archive is linked statically: a dynamic library costs milliseconds at every start.
-# libcurl and libmicrohttpd are opened when first used.
+# libcurl, libmicrohttpd and libcrypto are opened when first used; -lcrypto is for tests that call it themselves.
 LDLIBS = -l:libarchive.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a \
-         -lcrypto -lcrypt -l:libstdc++.a -lm -ldl
+         -lcrypto -l:libcrypt.a -l:libstdc++.a -lm -ldl
 
 all: $(OUT)/pintle
 

@@ -3,15 +3,7 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
-#include <openssl/bn.h>
 #include <openssl/core_names.h>
-#include <openssl/crypto.h>
-#include <openssl/ec.h>
-#include <openssl/ecdsa.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -19,6 +11,7 @@
 #include "base/encode.h"
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/openssl.h"
 #include "base/random.h"
 #include "json/json.h"
 

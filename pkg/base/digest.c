@@ -2,8 +2,9 @@
 #include "base/digest.h"
 
 #include <assert.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
+
+#include "base/openssl.h"
 
 struct digest {
     EVP_MD_CTX *ctx;

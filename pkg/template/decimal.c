@@ -3,11 +3,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <openssl/bn.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/number.h"
+#include "base/openssl.h"
 
 #define DIVISION_PLACES 16
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <crypt.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/encode.h"
+#include "base/openssl.h"
 #include "template/funcs.h"
 #include "template/gocert.h"
 

@@ -2,18 +2,10 @@
 #include "template/gocert.h"
 
 #include <arpa/inet.h>
-#include <openssl/bn.h>
-#include <openssl/dsa.h>
-#include <openssl/ec.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/rsa.h>
-#include <openssl/sha.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
 #include <stdlib.h>
 
 #include "base/encode.h"
+#include "base/openssl.h"
 #include "base/utf8.h"
 #include "template/func.h"
 

@@ -26,4 +26,6 @@ check_eq "pintle version: exit status" "$status" 0
 echo "pintle version: $over_ms ms over an empty program, $rss_kib KiB"
 if awk "BEGIN { exit !($over_ms <= 2.5) }"; then pass; else fail "start takes at most 2.5 ms" "$over_ms ms"; fi
 if [ "$rss_kib" -le 6144 ]; then pass; else fail "start takes at most 6 MiB" "$rss_kib KiB"; fi
+needed=$(readelf -d "$PINTLE" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+check_eq "libraries that every start loads" "$(grep -Ev '^(libc|libm|ld-linux.*)\.so' <<<"$needed")" ""
 finish
