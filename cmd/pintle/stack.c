@@ -30,7 +30,7 @@ struct stack {
 
 static int open_parts(struct stack *s, const struct stack_options *o, struct err **err)
 {
-    CLEANUP(free_ptr) char *db_path = fs_join(o->data_dir, "index.db");
+    CLEANUP(free_ptr) char *db_path = fs_join(o->data_dir, "indexes");
     int r = fs_make_dirs(o->data_dir, 0700, err);
 
     if (r == 0)
@@ -100,6 +100,12 @@ static void know_our_kinds(struct kube *k)
                       kinds[i].namespaced);
 }
 
+/* The index of a Repository was lost: it is fetched again. */
+static void on_index_lost(void *ctx, struct str repository)
+{
+    controller_enqueue(ctx, "Repository", (struct controller_key){ STR_NONE, repository });
+}
+
 static int make_controller(struct stack *s, const struct stack_options *o, struct err **err)
 {
     struct controller_kind kinds[KINDS_MAX];
@@ -114,9 +120,11 @@ static int make_controller(struct stack *s, const struct stack_options *o, struc
     };
     int r = controller_new(&options, kinds, n, &s->controller, err);
 
-    if (r == 0)
-        release_manager_attach(s->releases, s->controller);
-    return r;
+    if (r < 0)
+        return r;
+    release_manager_attach(s->releases, s->controller);
+    registry_db_on_lost(s->db, on_index_lost, s->controller);
+    return 0;
 }
 
 int stack_new(const struct stack_options *o, struct stack **ret, struct err **err)

@@ -78,14 +78,19 @@ void digest_add(struct digest *d, struct str s)
     assert(ok == 1);
 }
 
+void digest_finish(struct digest *d, unsigned char *out)
+{
+    int ok = EVP_DigestFinal_ex(d->ctx, out, NULL);
+
+    assert(ok == 1);
+}
+
 void digest_finish_hex(struct digest *d, char *out)
 {
     unsigned char raw[DIGEST_BYTES_MAX];
-    unsigned int n = 0;
-    int ok = EVP_DigestFinal_ex(d->ctx, raw, &n);
 
-    assert(ok == 1);
-    to_hex(raw, n, out);
+    digest_finish(d, raw);
+    to_hex(raw, (size_t)EVP_MD_CTX_get_size(d->ctx), out);
 }
 
 void digest_free(struct digest *d)

@@ -82,6 +82,7 @@
 #define REPOSITORIES_FILE_MAX (4 * MIB) /* repositories.yaml */
 #define PROVENANCE_MAX (1 * MIB)        /* a .prov file */
 #define INDEX_TEXT_MAX (256 * MIB)
+#define INDEX_ENTRY_MAX (16 * MIB) /* text of one entry, for the readers that look at entries as a whole */
 
 /* Kubernetes */
 #define KUBE_OBJECT_MAX (3 * MIB)         /* a request body, as kube-apiserver */

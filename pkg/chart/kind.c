@@ -40,6 +40,7 @@ struct resolved {
 struct subject { /* one Chart under reconciliation */
     struct arena *arena;
     struct value object, spec;
+    struct registry_db *db;
     struct str repository, name; /* the Repository and the chart's name in its index */
     struct registry_version *versions;
     size_t n_versions;
@@ -62,6 +63,7 @@ static int observe_index(struct chart_manager *m, struct subject *s, struct err 
     bool found = false;
     int r = registry_fetched_find(db, s->repository, s->arena, &fetched, &found, err);
 
+    s->db = db;
     if (r == 0)
         r = registry_versions(db, s->repository, s->name, s->arena, &s->versions, &s->n_versions, err);
     if (r < 0 || s->n_versions > 0)
@@ -95,7 +97,7 @@ static struct str some_versions(const struct subject *s)
 
 static int resolve_one(struct subject *s, struct str constraint, struct err **err)
 {
-    const struct registry_version *picked;
+    struct registry_version *picked;
     struct resolved *to = &s->resolved[s->n_resolved];
     int r = registry_pick(s->versions, s->n_versions, constraint, &picked, err);
 
@@ -111,6 +113,10 @@ static int resolve_one(struct subject *s, struct str constraint, struct err **er
     for (size_t i = 0; i < s->n_resolved; i++)
         if (s->resolved[i].version == picked)
             return 0;
+    s->reason = NULL;
+    r = registry_versions_load(s->db, s->repository, s->arena, picked, 1, err);
+    if (r < 0)
+        return r;
     *to = (struct resolved){ .constraint = constraint,
                              .version = picked,
                              .app_version = picked->app_version,

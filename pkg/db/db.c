@@ -12,13 +12,13 @@
 #include "base/clock.h"
 #include "db/db_int.h"
 
-enum { READERS_DEFAULT = 4, DEADLINE_DEFAULT_MS = 30000, CACHE_DEFAULT_KIB = 2048, PROGRESS_STEPS = 10000 };
+enum { READERS_DEFAULT = 4, DEADLINE_DEFAULT_MS = 30000, CACHE_DEFAULT_KIB = 2048, PAGE_DEFAULT_KIB = 4, PROGRESS_STEPS = 10000 };
 
 struct db {
     char *path;
     int lock_fd; /* holds the exclusive lock on PATH.lock; -1 without */
-    int deadline_ms, cache_kib;
-    bool durable;
+    int deadline_ms, cache_kib, page_kib;
+    bool durable, disposable, filling;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t idle;   /* a connection was given back */
     struct db_conn writer;
@@ -34,12 +34,24 @@ static int on_progress(void *arg)
     return c->deadline_ms > 0 && clock_mono_ms() > c->deadline_ms;
 }
 
+/* A disposable file is of journal mode DELETE from the start: nothing has to be asked. */
+static const char *journal_pragma(const struct db *d)
+{
+    if (d->filling)
+        return "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=OFF;";
+    return d->disposable ? "" : "PRAGMA journal_mode=WAL;";
+}
+
 static int conn_pragmas(struct db *d, struct db_conn *c, struct err **err)
 {
-    char *sql = xasprintf("PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA cache_size=-%d;"
+    char *sql = xasprintf("PRAGMA page_size=%d; %s PRAGMA synchronous=%s; PRAGMA cache_size=-%d;"
                           "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0;"
                           "PRAGMA journal_size_limit=8388608; PRAGMA wal_autocheckpoint=1000;",
-                          d->durable ? "FULL" : "NORMAL", d->cache_kib);
+                          d->page_kib * 1024, journal_pragma(d),
+                          d->disposable || d->filling ? "OFF"
+                          : d->durable                ? "FULL"
+                                                      : "NORMAL",
+                          d->cache_kib);
     int rc = sqlite3_exec(c->handle, sql, NULL, NULL, NULL);
 
     free(sql);
@@ -96,10 +108,11 @@ static int make_file(const char *path, struct err **err)
     return fd < 0 ? err_errno(err, errno, "%s", path) : 0;
 }
 
-static int read_version(struct db_txn *t, int *ret, struct err **err)
+static int read_version(struct db *d, int *ret, struct err **err)
 {
+    struct db_txn t = { .db = d, .conn = &d->writer };
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    int r = db_prepare(t, "PRAGMA user_version", &q, err);
+    int r = db_prepare(&t, "PRAGMA user_version", &q, err);
 
     if (r < 0)
         return r;
@@ -116,10 +129,13 @@ static int migrate(struct db *d, const struct db_options *o, struct err **err)
     char pragma[48];
     int version = 0, r;
 
-    r = db_write(d, &t, err);
-    if (r < 0)
-        return r;
-    r = read_version(t, &version, err);
+    r = read_version(d, &version, err);
+    if (r == 0 && version == o->n_schema)
+        return 0;
+    if (r == 0)
+        r = db_write(d, &t, err);
+    if (r == 0)
+        r = read_version(d, &version, err); /* another process may have been here */
     if (r < 0)
         return r;
     if (version > o->n_schema)
@@ -166,7 +182,10 @@ int db_open(const char *path, const struct db_options *o, struct db **ret, struc
     d->lock_fd = -1;
     d->deadline_ms = o->deadline_ms ? o->deadline_ms : DEADLINE_DEFAULT_MS;
     d->cache_kib = o->cache_kib ? o->cache_kib : CACHE_DEFAULT_KIB;
+    d->page_kib = o->page_kib ? o->page_kib : PAGE_DEFAULT_KIB;
     d->durable = o->durable;
+    d->disposable = o->disposable;
+    d->filling = o->filling;
     d->max_readers = o->readers ? o->readers : READERS_DEFAULT;
     d->free_readers = xcalloc((size_t)d->max_readers, sizeof(struct db_conn *));
     pthread_mutex_init(&d->mutex, NULL);

@@ -28,6 +28,12 @@ struct db_options {
     int cache_kib;   /* page cache of each connection; 0: 2,048 */
     bool durable;    /* each commit survives a power cut; else it survives the death of the process only */
     bool strangers;  /* other processes use the file too (no exclusive lock is taken) */
+    /* A cache: a rollback journal instead of WAL and no waiting for the disk, so that between two commits there is one file,
+     * which may be renamed. It survives the death of the process; after a power cut it may be damaged. */
+    bool disposable;
+    /* A new file that nobody sees yet, to be filled in one transaction and renamed: no journal at all. */
+    bool filling;
+    int page_kib; /* page size of a new file; 0: 4 */
 };
 
 /* Creates the file (mode 0600) when it is absent. FORBIDDEN when another process has it open exclusively. */

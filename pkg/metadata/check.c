@@ -143,7 +143,7 @@ static int check_dependencies(struct arena *a, struct metadata *md, struct err *
         if (r < 0)
             return r;
         key = d->alias.n > 0 ? d->alias : d->name;
-        if (map_put(&seen, key, d))
+        if (md->n_dependencies > 1 && map_put(&seen, key, d))
             return refuse_named(err, "more than one dependency with name or alias ", key, "");
     }
     return 0;

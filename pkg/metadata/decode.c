@@ -99,7 +99,7 @@ enum field_kind {
 };
 
 struct field {
-    const char *name;
+    struct str name;
     enum field_kind kind;
     size_t offset;
 };
@@ -155,40 +155,40 @@ static void decode_string_map(struct decoder *d, struct value v, const struct pl
 }
 
 static const struct field maintainer_fields[] = {
-    { "name", FIELD_STRING, offsetof(struct metadata_maintainer, name) },
-    { "email", FIELD_STRING, offsetof(struct metadata_maintainer, email) },
-    { "url", FIELD_STRING, offsetof(struct metadata_maintainer, url) },
+    { { "name", 4 }, FIELD_STRING, offsetof(struct metadata_maintainer, name) },
+    { { "email", 5 }, FIELD_STRING, offsetof(struct metadata_maintainer, email) },
+    { { "url", 3 }, FIELD_STRING, offsetof(struct metadata_maintainer, url) },
 };
 
 static const struct field dependency_fields[] = {
-    { "name", FIELD_STRING, offsetof(struct metadata_dependency, name) },
-    { "version", FIELD_STRING, offsetof(struct metadata_dependency, version) },
-    { "repository", FIELD_STRING, offsetof(struct metadata_dependency, repository) },
-    { "condition", FIELD_STRING, offsetof(struct metadata_dependency, condition) },
-    { "tags", FIELD_STRINGS, offsetof(struct metadata_dependency, tags) },
-    { "enabled", FIELD_BOOL, offsetof(struct metadata_dependency, enabled) },
-    { "import-values", FIELD_ANYS, offsetof(struct metadata_dependency, import_values) },
-    { "alias", FIELD_STRING, offsetof(struct metadata_dependency, alias) },
+    { { "name", 4 }, FIELD_STRING, offsetof(struct metadata_dependency, name) },
+    { { "version", 7 }, FIELD_STRING, offsetof(struct metadata_dependency, version) },
+    { { "repository", 10 }, FIELD_STRING, offsetof(struct metadata_dependency, repository) },
+    { { "condition", 9 }, FIELD_STRING, offsetof(struct metadata_dependency, condition) },
+    { { "tags", 4 }, FIELD_STRINGS, offsetof(struct metadata_dependency, tags) },
+    { { "enabled", 7 }, FIELD_BOOL, offsetof(struct metadata_dependency, enabled) },
+    { { "import-values", 13 }, FIELD_ANYS, offsetof(struct metadata_dependency, import_values) },
+    { { "alias", 5 }, FIELD_STRING, offsetof(struct metadata_dependency, alias) },
 };
 
 static const struct field metadata_fields[] = {
-    { "name", FIELD_STRING, offsetof(struct metadata, name) },
-    { "home", FIELD_STRING, offsetof(struct metadata, home) },
-    { "sources", FIELD_STRINGS, offsetof(struct metadata, sources) },
-    { "version", FIELD_STRING, offsetof(struct metadata, version) },
-    { "description", FIELD_STRING, offsetof(struct metadata, description) },
-    { "keywords", FIELD_STRINGS, offsetof(struct metadata, keywords) },
-    { "maintainers", FIELD_MAINTAINERS, offsetof(struct metadata, maintainers) },
-    { "icon", FIELD_STRING, offsetof(struct metadata, icon) },
-    { "apiVersion", FIELD_STRING, offsetof(struct metadata, api_version) },
-    { "condition", FIELD_STRING, offsetof(struct metadata, condition) },
-    { "tags", FIELD_STRING, offsetof(struct metadata, tags) },
-    { "appVersion", FIELD_STRING, offsetof(struct metadata, app_version) },
-    { "deprecated", FIELD_BOOL, offsetof(struct metadata, deprecated) },
-    { "annotations", FIELD_STRING_MAP, offsetof(struct metadata, annotations) },
-    { "kubeVersion", FIELD_STRING, offsetof(struct metadata, kube_version) },
-    { "dependencies", FIELD_DEPENDENCIES, offsetof(struct metadata, dependencies) },
-    { "type", FIELD_STRING, offsetof(struct metadata, type) },
+    { { "name", 4 }, FIELD_STRING, offsetof(struct metadata, name) },
+    { { "home", 4 }, FIELD_STRING, offsetof(struct metadata, home) },
+    { { "sources", 7 }, FIELD_STRINGS, offsetof(struct metadata, sources) },
+    { { "version", 7 }, FIELD_STRING, offsetof(struct metadata, version) },
+    { { "description", 11 }, FIELD_STRING, offsetof(struct metadata, description) },
+    { { "keywords", 8 }, FIELD_STRINGS, offsetof(struct metadata, keywords) },
+    { { "maintainers", 11 }, FIELD_MAINTAINERS, offsetof(struct metadata, maintainers) },
+    { { "icon", 4 }, FIELD_STRING, offsetof(struct metadata, icon) },
+    { { "apiVersion", 10 }, FIELD_STRING, offsetof(struct metadata, api_version) },
+    { { "condition", 9 }, FIELD_STRING, offsetof(struct metadata, condition) },
+    { { "tags", 4 }, FIELD_STRING, offsetof(struct metadata, tags) },
+    { { "appVersion", 10 }, FIELD_STRING, offsetof(struct metadata, app_version) },
+    { { "deprecated", 10 }, FIELD_BOOL, offsetof(struct metadata, deprecated) },
+    { { "annotations", 11 }, FIELD_STRING_MAP, offsetof(struct metadata, annotations) },
+    { { "kubeVersion", 11 }, FIELD_STRING, offsetof(struct metadata, kube_version) },
+    { { "dependencies", 12 }, FIELD_DEPENDENCIES, offsetof(struct metadata, dependencies) },
+    { { "type", 4 }, FIELD_STRING, offsetof(struct metadata, type) },
 };
 
 static bool list_wanted(struct decoder *d, struct value v, const struct place *at, const char *field,
@@ -257,22 +257,23 @@ static void decode_field(struct decoder *d, const struct field *f, const struct 
                          void *base)
 {
     void *to = (char *)base + f->offset;
+    const char *name = f->name.p;
 
     switch (f->kind) {
     case FIELD_STRING:
-        decode_string(d, v, at, f->name, to);
+        decode_string(d, v, at, name, to);
         break;
     case FIELD_BOOL:
-        decode_bool(d, v, at, f->name, to);
+        decode_bool(d, v, at, name, to);
         break;
     case FIELD_STRINGS:
-        decode_strings(d, v, at, f->name, to);
+        decode_strings(d, v, at, name, to);
         break;
     case FIELD_STRING_MAP:
-        decode_string_map(d, v, at, f->name, to);
+        decode_string_map(d, v, at, name, to);
         break;
     case FIELD_ANYS:
-        if (list_wanted(d, v, at, f->name, "[]interface {}"))
+        if (list_wanted(d, v, at, name, "[]interface {}"))
             *(struct value *)to = v;
         break;
     case FIELD_MAINTAINERS:
@@ -292,7 +293,7 @@ static void decode_fields(struct decoder *d, const struct field *fields, size_t 
 {
     for (struct value_iter it = value_iter(map); value_next(&it);)
         for (size_t i = 0; i < n; i++)
-            if (str_ieq(it.key, str_from(fields[i].name)))
+            if (it.key.n == fields[i].name.n && str_ieq(it.key, fields[i].name))
                 decode_field(d, &fields[i], at, it.v, to);
 }
 

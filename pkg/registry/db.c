@@ -1,255 +1,379 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "db/db.h"
-
+/* The files of the index database: one for each repository, so that a first load is one rename and damage costs one
+ * repository. They are caches: a rollback journal and no syncs, so a file without a writer is complete by itself and may be
+ * renamed or removed under its readers. Other processes (the command line) may use the same files. */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/limits.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
-#include "semver/semver.h"
-#include "json/json.h"
 
 #define LOG_MODULE "registry"
 #include "base/log.h"
 
+enum { PAGE_KIB = 8, CACHE_KIB = 512, NAME_MAX_BYTES = 200 };
+
 static const char *const schema[] = {
-    "CREATE TABLE repositories (name TEXT PRIMARY KEY, url TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT "
-    "NOT NULL,"
-    " digest TEXT NOT NULL, charts INTEGER NOT NULL, versions INTEGER NOT NULL, skipped INTEGER NOT NULL) "
-    "WITHOUT ROWID;"
-    "CREATE TABLE versions (repository TEXT NOT NULL, chart TEXT NOT NULL, position INTEGER NOT NULL, "
-    "version TEXT NOT NULL,"
-    " entry TEXT NOT NULL, PRIMARY KEY (repository, chart, position)) WITHOUT ROWID;",
+    "CREATE TABLE repository (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL, url TEXT NOT NULL,"
+    " etag TEXT NOT NULL, modified TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, charts INTEGER NOT NULL,"
+    " versions INTEGER NOT NULL, skipped INTEGER NOT NULL, list BLOB NOT NULL, seal BLOB NOT NULL);"
+    "CREATE TABLE charts (name TEXT NOT NULL, digest BLOB NOT NULL, catalog BLOB NOT NULL);"
+    "CREATE UNIQUE INDEX charts_by_name ON charts (name);"
+    "CREATE TABLE entries (id INTEGER PRIMARY KEY, entry TEXT NOT NULL);",
+};
+
+struct index_file {
+    struct registry_db *owner;
+    struct db *db;
+    int refs;            /* under the owner's mutex */
+    struct map verified; /* chart: its digest, owned; under the owner's mutex */
+};
+
+/* What is known of a repository in this process; lives as long as the registry_db. */
+struct slot {
+    pthread_mutex_t loading;
+    struct index_file *file; /* NULL: not open */
 };
 
 struct registry_db {
-    struct db *db;
+    char *folder;
+    pthread_mutex_t mutex; /* guards `slots`, their files, counts of references */
+    struct map slots;
+    registry_lost_fn on_lost;
+    void *lost_ctx;
 };
 
-/* A cache that cannot be opened is worth nothing: it is set aside, once, and built anew. */
-static int open_or_rebuild(const char *path, struct db **ret, struct err **err)
+void registry_db_on_lost(struct registry_db *d, registry_lost_fn fn, void *ctx)
 {
-    struct db_options o = { .schema = schema, .n_schema = ARRAY_SIZE(schema) };
-    CLEANUP(err_free) struct err *cause = NULL;
-    CLEANUP(free_ptr) char *aside = xasprintf("%s.damaged", path);
-    int r = db_open(path, &o, ret, &cause);
+    d->on_lost = fn;
+    d->lost_ctx = ctx;
+}
 
-    if (r != -ERRC_PARSE && r != -ERRC_UNSUPPORTED) {
-        if (r < 0 && err)
-            *err = TAKE(cause);
-        return r;
+/* Files that a process left behind which died while it filled them. */
+static void remove_unfinished(const char *folder)
+{
+    char **names;
+    size_t n;
+
+    if (fs_list_dir(folder, &names, &n, NULL) < 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(free_ptr) char *path = fs_join(folder, names[i]);
+        const char *mark = strstr(names[i], "-index.db.new-");
+        int64_t pid;
+
+        if (mark && str_to_int64(str_from(mark + strlen("-index.db.new-")), &pid) && pid > 0 &&
+            kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+            unlink(path);
     }
-    log_warn("index database set aside and built anew", LOG_Z("path", path), LOG_ERR(cause));
-    if (rename(path, aside) < 0)
-        remove(path);
-    return db_open(path, &o, ret, err);
+    fs_names_free(names, n);
 }
 
 int registry_db_open(const char *path, struct registry_db **ret, struct err **err)
 {
     struct registry_db *d;
-    struct db *db;
-    int r = open_or_rebuild(path, &db, err);
+    int r = fs_make_dirs(path, 0700, err);
 
     if (r < 0)
         return err_wrap(err, r, "index database");
+    remove_unfinished(path);
     d = xcalloc(1, sizeof(*d));
-    d->db = db;
+    d->folder = xstrdup(path);
+    pthread_mutex_init(&d->mutex, NULL);
     *ret = d;
     return 0;
 }
 
+static void file_free(struct index_file *f)
+{
+    void *digest;
+
+    for (size_t i = 0; map_next(&f->verified, &i, NULL, &digest);)
+        free(digest);
+    map_done(&f->verified);
+    db_close(f->db);
+    free(f);
+}
+
+/* With the mutex held. True: the caller frees it, without the mutex. */
+static bool drop_ref(struct index_file *f)
+{
+    return f && --f->refs == 0;
+}
+
+void index_file_unref(struct index_file *f)
+{
+    bool last;
+
+    if (!f)
+        return;
+    pthread_mutex_lock(&f->owner->mutex);
+    last = drop_ref(f);
+    pthread_mutex_unlock(&f->owner->mutex);
+    if (last)
+        file_free(f);
+}
+
 void registry_db_close(struct registry_db *d)
 {
+    void *p;
+
     if (!d)
         return;
-    db_close(d->db);
+    for (size_t i = 0; map_next(&d->slots, &i, NULL, &p);) {
+        struct slot *s = p;
+
+        index_file_unref(s->file);
+        pthread_mutex_destroy(&s->loading);
+        free(s);
+    }
+    map_done(&d->slots);
+    pthread_mutex_destroy(&d->mutex);
+    free(d->folder);
     free(d);
 }
 
-struct db *registry_db_handle(struct registry_db *d)
+/* ---- one repository's file --------------------------------------------------------------------------------------------- */
+
+/* A name that cannot be part of a file name stands there by its digest. */
+static char *file_path(const struct registry_db *d, struct str repository)
 {
-    return d->db;
+    char hex[SHA256_HEX];
+    bool usable = repository.n > 0 && repository.n <= NAME_MAX_BYTES && fs_path_is_below(repository) &&
+                  str_find_char(repository, '/') == STR_NPOS;
+
+    if (!usable)
+        sha256_hex(repository, hex);
+    return xasprintf("%s/" STR_FMT "-index.db", d->folder, STR_ARG(usable ? repository : str_from(hex)));
 }
 
-static struct str column(struct db_stmt *q, int i, struct arena *a)
+/* With the mutex held. */
+static struct slot *slot_of(struct registry_db *d, struct str repository)
 {
-    return arena_dup(a, db_text(q, i));
+    struct slot *s = map_get(&d->slots, repository);
+
+    if (s)
+        return s;
+    s = xcalloc(1, sizeof(*s));
+    pthread_mutex_init(&s->loading, NULL);
+    map_put(&d->slots, repository, s);
+    return s;
 }
 
-int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a,
-                          struct registry_fetched *ret, bool *ret_found, struct err **err)
+void index_load_lock(struct registry_db *d, struct str repository)
 {
-    CLEANUP(db_end) struct db_txn *t = NULL;
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    int r = db_read(d->db, &t, err);
+    struct slot *s;
 
-    if (r == 0)
-        r = db_prepare(
-            t,
-            "SELECT url, etag, modified, digest, charts, versions, skipped FROM repositories WHERE name = ?1",
-            &q, err);
-    if (r < 0)
+    pthread_mutex_lock(&d->mutex);
+    s = slot_of(d, repository);
+    pthread_mutex_unlock(&d->mutex);
+    pthread_mutex_lock(&s->loading);
+}
+
+void index_load_unlock(struct registry_db *d, struct str repository)
+{
+    struct slot *s;
+
+    pthread_mutex_lock(&d->mutex);
+    s = slot_of(d, repository);
+    pthread_mutex_unlock(&d->mutex);
+    pthread_mutex_unlock(&s->loading);
+}
+
+struct db *index_file_db(const struct index_file *f)
+{
+    return f->db;
+}
+
+static int open_db(const char *path, bool filling, struct db **ret, struct err **err)
+{
+    struct db_options o = {
+        .schema = schema,
+        .n_schema = ARRAY_SIZE(schema),
+        .cache_kib = CACHE_KIB,
+        .page_kib = PAGE_KIB,
+        .strangers = true,
+        .disposable = true,
+        .filling = filling,
+    };
+
+    return db_open(path, &o, ret, err);
+}
+
+/* The journal of a file that is going must not be taken for its successor's. */
+static void remove_journal(const char *path)
+{
+    CLEANUP(free_ptr) char *journal = xasprintf("%s-journal", path);
+
+    unlink(journal);
+}
+
+static void set_aside(const char *path, const struct err *cause)
+{
+    CLEANUP(free_ptr) char *aside = xasprintf("%s.damaged", path);
+
+    log_warn("index database set aside; it will be built anew", LOG_Z("path", path), LOG_ERR(cause));
+    if (rename(path, aside) < 0)
+        unlink(path);
+    remove_journal(path);
+}
+
+static bool is_damage(int r)
+{
+    return r < 0 && r != -ERRC_TIMEOUT && r != -ERRC_FORBIDDEN && r != -ERRC_CANCELLED;
+}
+
+/* With the mutex held: opening is rare and short. */
+static int open_slot(struct registry_db *d, struct slot *s, struct str repository, struct err **err)
+{
+    CLEANUP(free_ptr) char *path = file_path(d, repository);
+    CLEANUP(err_free) struct err *cause = NULL;
+    struct db *db;
+    int r;
+
+    if (!fs_is_file(path))
+        return 0;
+    r = open_db(path, false, &db, &cause);
+    if (is_damage(r)) {
+        set_aside(path, cause);
+        return 0;
+    }
+    if (r < 0) {
+        if (err)
+            *err = TAKE(cause);
         return r;
-    db_bind_text(q, 1, repository);
-    r = db_step(q, err);
-    *ret_found = r == 1;
-    if (r == 1)
-        *ret = (struct registry_fetched){
-            .url = column(q, 0, a),
-            .etag = column(q, 1, a),
-            .last_modified = column(q, 2, a),
-            .digest = column(q, 3, a),
-            .figures = { db_int(q, 4), db_int(q, 5), db_int(q, 6) },
-        };
-    return r < 0 ? r : 0;
+    }
+    s->file = xcalloc(1, sizeof(*s->file));
+    s->file->owner = d;
+    s->file->db = db;
+    s->file->refs = 1;
+    return 1;
 }
 
-int registry_fetched_set(struct registry_db *d, struct str repository, struct str etag,
-                         struct str last_modified, struct err **err)
+int index_file_open(struct registry_db *d, struct str repository, struct index_file **ret, struct err **err)
 {
-    CLEANUP(db_end) struct db_txn *t = NULL;
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    int r = db_write(d->db, &t, err);
+    struct slot *s;
+    int r = 1;
 
-    if (r == 0)
-        r = db_prepare(t, "UPDATE repositories SET etag = ?2, modified = ?3 WHERE name = ?1", &q, err);
-    if (r < 0)
+    pthread_mutex_lock(&d->mutex);
+    s = slot_of(d, repository);
+    if (!s->file)
+        r = open_slot(d, s, repository, err);
+    if (r == 1) {
+        s->file->refs++;
+        *ret = s->file;
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return r;
+}
+
+/* Nobody gets this file any more; who has it may go on. */
+static void retire(struct registry_db *d, struct str repository, const struct index_file *f)
+{
+    struct index_file *gone = NULL;
+    struct slot *s;
+
+    pthread_mutex_lock(&d->mutex);
+    s = slot_of(d, repository);
+    if (s->file && (!f || s->file == f)) {
+        if (drop_ref(s->file))
+            gone = s->file;
+        s->file = NULL;
+    }
+    pthread_mutex_unlock(&d->mutex);
+    if (gone)
+        file_free(gone);
+}
+
+bool index_file_discard(struct registry_db *d, struct str repository, struct index_file *f, int r,
+                        const struct err *cause)
+{
+    CLEANUP(free_ptr) char *path = NULL;
+    bool current;
+
+    if (!is_damage(r))
+        return false;
+    pthread_mutex_lock(&d->mutex);
+    current = slot_of(d, repository)->file == f;
+    pthread_mutex_unlock(&d->mutex);
+    if (!current) /* replaced or set aside meanwhile */
+        return true;
+    path = file_path(d, repository);
+    set_aside(path, cause);
+    retire(d, repository, f);
+    if (d->on_lost)
+        d->on_lost(d->lost_ctx, repository);
+    return true;
+}
+
+int index_file_begin(struct registry_db *d, struct str repository, struct db **ret, char **ret_path,
+                     struct err **err)
+{
+    CLEANUP(free_ptr) char *path = file_path(d, repository);
+    CLEANUP(free_ptr) char *fresh = xasprintf("%s.new-%ld", path, (long)getpid());
+    int r;
+
+    unlink(fresh);
+    remove_journal(fresh);
+    r = open_db(fresh, true, ret, err);
+    if (r < 0) {
+        unlink(fresh);
         return r;
-    db_bind_text(q, 1, repository);
-    db_bind_text(q, 2, etag);
-    db_bind_text(q, 3, last_modified);
-    r = db_run(q, err);
-    return r < 0 ? r : db_commit(t, err);
+    }
+    *ret_path = TAKE(fresh);
+    return 0;
 }
 
-static int delete_rows(struct db_txn *t, const char *sql, struct str repository, struct err **err)
+int index_file_replace(struct registry_db *d, struct str repository, const char *path, struct err **err)
 {
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    int r = db_prepare(t, sql, &q, err);
+    CLEANUP(free_ptr) char *to = file_path(d, repository);
 
-    if (r < 0)
-        return r;
-    db_bind_text(q, 1, repository);
-    return db_run(q, err);
-}
-
-int registry_db_clear(struct db_txn *t, struct str repository, struct err **err)
-{
-    int r = delete_rows(t, "DELETE FROM versions WHERE repository = ?1", repository, err);
-
-    return r < 0 ? r : delete_rows(t, "DELETE FROM repositories WHERE name = ?1", repository, err);
+    retire(d, repository, NULL);
+    remove_journal(to);
+    if (rename(path, to) < 0)
+        return err_errno(err, errno, "%s", to);
+    retire(d, repository, NULL); /* what was opened in between */
+    return 0;
 }
 
 int registry_forget(struct registry_db *d, struct str repository, struct err **err)
 {
-    CLEANUP(db_end) struct db_txn *t = NULL;
-    int r = db_write(d->db, &t, err);
+    CLEANUP(free_ptr) char *path = file_path(d, repository);
 
-    if (r == 0)
-        r = registry_db_clear(t, repository, err);
-    return r < 0 ? r : db_commit(t, err);
-}
-
-int registry_charts(struct registry_db *d, struct str repository, struct arena *a, struct str **ret,
-                    size_t *ret_n, struct err **err)
-{
-    CLEANUP(db_end) struct db_txn *t = NULL;
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    struct str *names = NULL;
-    size_t n = 0, cap = 0;
-    int r = db_read(d->db, &t, err);
-
-    if (r == 0)
-        r = db_prepare(t, "SELECT DISTINCT chart FROM versions WHERE repository = ?1 ORDER BY chart", &q,
-                       err);
-    if (r < 0)
-        return r;
-    db_bind_text(q, 1, repository);
-    while ((r = db_step(q, err)) == 1) {
-        if (n == cap) {
-            names = arena_grow(a, names, cap * sizeof(*names), (cap * 2 + 16) * sizeof(*names));
-            cap = cap * 2 + 16;
-        }
-        names[n++] = column(q, 0, a);
-    }
-    *ret = names;
-    *ret_n = n;
-    return r;
-}
-
-static int read_version(struct db_stmt *q, struct str chart, struct arena *a, struct registry_version *ret,
-                        struct err **err)
-{
-    struct str text = column(q, 1, a);
-    struct value entry;
-    int r = json_parse(a, text, &(struct json_options){ .borrow = true }, &entry, err);
-
-    if (r < 0)
-        return err_wrap(err, -ERRC_PARSE, "index database");
-    *ret = (struct registry_version){
-        .name = chart,
-        .version = column(q, 0, a),
-        .app_version = value_str(value_getz(entry, "appVersion")),
-        .digest = str_trim_prefix(value_str(value_getz(entry, "digest")), STR("sha256:")),
-        .entry = entry,
-    };
+    retire(d, repository, NULL);
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_errno(err, errno, "%s", path);
+    remove_journal(path);
     return 0;
 }
 
-int registry_versions(struct registry_db *d, struct str repository, struct str chart, struct arena *a,
-                      struct registry_version **ret, size_t *ret_n, struct err **err)
+bool index_file_is_verified(struct index_file *f, struct str chart, const unsigned char *digest)
 {
-    CLEANUP(db_end) struct db_txn *t = NULL;
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    struct registry_version *all = NULL;
-    size_t n = 0, cap = 0;
-    int r = db_read(d->db, &t, err);
+    const unsigned char *known;
+    bool same;
 
-    if (r == 0)
-        r = db_prepare(
-            t, "SELECT version, entry FROM versions WHERE repository = ?1 AND chart = ?2 ORDER BY position",
-            &q, err);
-    if (r < 0)
-        return r;
-    db_bind_text(q, 1, repository);
-    db_bind_text(q, 2, chart);
-    while ((r = db_step(q, err)) == 1) {
-        if (n == cap) {
-            all = arena_grow(a, all, cap * sizeof(*all), (cap * 2 + 16) * sizeof(*all));
-            cap = cap * 2 + 16;
-        }
-        r = read_version(q, chart, a, &all[n], err);
-        if (r < 0)
-            return r;
-        n++;
-    }
-    *ret = all;
-    *ret_n = n;
-    return r;
+    pthread_mutex_lock(&f->owner->mutex);
+    known = map_get(&f->verified, chart);
+    same = known && memcmp(known, digest, digest_bytes(DIGEST_SHA256)) == 0;
+    pthread_mutex_unlock(&f->owner->mutex);
+    return same;
 }
 
-int registry_pick(const struct registry_version *versions, size_t n, struct str wanted,
-                  const struct registry_version **ret, struct err **err)
+void index_file_set_verified(struct index_file *f, struct str chart, const unsigned char *digest)
 {
-    CLEANUP(semver_constraint_free) struct semver_constraint *c = NULL;
-    struct semver v;
-    int r;
+    size_t n = digest_bytes(DIGEST_SHA256);
+    unsigned char *copy = xmalloc(n);
 
-    *ret = NULL;
-    for (size_t i = 0; i < n && wanted.n > 0; i++) {
-        if (str_eq(versions[i].version, wanted)) {
-            *ret = &versions[i];
-            return 0;
-        }
-    }
-    r = semver_constraint_parse(wanted.n ? wanted : STR("*"), &c, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < n && !*ret; i++)
-        if (semver_parse(versions[i].version, &v, NULL) == 0 && semver_constraint_check(c, &v))
-            *ret = &versions[i];
-    return 0;
+    memcpy(copy, digest, n);
+    pthread_mutex_lock(&f->owner->mutex);
+    free(map_put(&f->verified, chart, copy));
+    pthread_mutex_unlock(&f->owner->mutex);
 }

@@ -1,303 +1,235 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loading an index: its text is read by the fastest reader that is certain of it, straight into the sink (sink.c), which
+ * either fills a new file or collects what differs from the present one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/limits.h"
-#include "base/map.h"
-#include "db/db.h"
-#include "metadata/metadata.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
-#include "semver/semver.h"
-#include "yaml/yaml.h"
-#include "json/json.h"
+#include "registry/sink.h"
 
-/* One chart's entries on their way into the database. */
-struct entry {
-    struct str version, json;
-    struct semver parsed;
-    bool has_semver;
-    size_t place; /* in the index: ties keep their order */
-};
+#define LOG_MODULE "registry"
+#include "base/log.h"
 
-struct loader {
-    struct db_txn *txn;
-    struct db_stmt *insert;
-    struct yml_reader *reader;
-    struct str repository;
-    struct digest *digest;
-    int fd;
-    size_t bytes;
-    struct map charts; /* names seen so far */
-    bool has_api_version;
-    struct registry_figures figures;
-};
-
-static int read_bytes(void *ctx, char *to, size_t n, struct err **err)
+struct str registry_file_stamp(struct arena *a, const char *path)
 {
-    struct loader *l = ctx;
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return STR("");
+    return arena_printf(a, "%lld-%lld.%09ld-%llu", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+                        st.st_mtim.tv_nsec, (unsigned long long)st.st_ino);
+}
+
+int index_source_read(void *ctx, char *to, size_t n, struct err **err)
+{
+    struct index_source *s = ctx;
     ssize_t got;
 
     do
-        got = read(l->fd, to, n);
+        got = read(s->fd, to, n);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return err_errno(err, errno, "index");
-    l->bytes += (size_t)got;
-    if (l->bytes > INDEX_TEXT_MAX)
+    s->bytes += (size_t)got;
+    if (s->bytes > INDEX_TEXT_MAX)
         return err_set(err, ERRC_LIMIT, "index is larger than the limit of %zu bytes", INDEX_TEXT_MAX);
-    digest_add(l->digest, (struct str){ to, (size_t)got });
+    if (s->digest)
+        digest_add(s->digest, (struct str){ to, (size_t)got });
     return (int)got;
 }
 
-/* Helm sorts the versions of a chart from new to old; what is no version comes last. */
-static int compare_entries(const void *x, const void *y)
-{
-    const struct entry *a = x, *b = y;
-    int c;
-
-    if (a->has_semver != b->has_semver)
-        return a->has_semver ? -1 : 1;
-    c = a->has_semver ? semver_cmp(&b->parsed, &a->parsed) : 0;
-    return c ? c : a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* As Helm, an entry without apiVersion is v1, and one that fails validation is left out. False: leave it out. */
-static bool check_entry(struct arena *a, struct value v, struct str *ret_version)
-{
-    struct metadata md = { 0 };
-
-    if (!value_is_map(v) || metadata_decode(a, v, &md, NULL) < 0)
-        return false;
-    if (md.api_version.n == 0)
-        md.api_version = STR("v1");
-    if (metadata_check(a, &md, NULL) < 0)
-        return false;
-    *ret_version = md.version;
-    return true;
-}
-
-static int add_entry(struct loader *l, struct arena *a, struct value v, struct entry *ret, struct err **err)
-{
-    CLEANUP(buf_done) struct buf text = BUF_INIT(16 * MIB);
-    int r;
-
-    if (!check_entry(a, v, &ret->version)) {
-        l->figures.skipped += !value_is_null(v);
-        return 0;
-    }
-    r = json_print(v, 0, &text, err);
-    if (r < 0)
-        return r;
-    ret->json = arena_dup(a, buf_str(&text));
-    ret->has_semver = semver_parse(ret->version, &ret->parsed, NULL) == 0;
-    return 1;
-}
-
-static int store_chart(struct loader *l, struct str chart, struct entry *entries, size_t n, struct err **err)
-{
-    if (n > 1)
-        qsort(entries, n, sizeof(*entries), compare_entries);
-    for (size_t i = 0; i < n; i++) {
-        int r;
-
-        db_bind_text(l->insert, 1, l->repository);
-        db_bind_text(l->insert, 2, chart);
-        db_bind_int(l->insert, 3, (int64_t)i);
-        db_bind_text(l->insert, 4, entries[i].version);
-        db_bind_text(l->insert, 5, entries[i].json);
-        r = db_run(l->insert, err);
-        db_reset(l->insert);
-        if (r < 0)
-            return r;
-    }
-    l->figures.charts += n > 0;
-    l->figures.versions += (int64_t)n;
-    return 0;
-}
-
-/* entries.<chart>: a list of maps, or null. */
-static int load_chart(struct loader *l, struct str chart, struct err **err)
-{
-    CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
-    struct yml_options options = { .strict = true };
-    struct entry *entries = NULL;
-    size_t n = 0, cap = 0, place = 0;
-    struct yml_event e;
-    int r = yml_reader_next(l->reader, &e, err);
-
-    chart = arena_dup(a, chart);
-    if (r < 0)
-        return r;
-    if (e.kind == YML_SCALAR || e.kind == YML_ALIAS)
-        return 0;
-    if (e.kind != YML_LIST)
-        return err_set(err, ERRC_PARSE, "line %zu: entries.%.*s is not a list", e.line, STR_ARG(chart));
-    while ((r = yml_reader_next(l->reader, &e, err)) >= 0 && e.kind != YML_LIST_END) {
-        struct value v;
-
-        r = yml_reader_value(l->reader, &e, a, &options, &v, err);
-        if (r < 0)
-            return err_wrap(err, r, "entries.%.*s", STR_ARG(chart));
-        if (n == cap) {
-            entries = arena_grow(a, entries, cap * sizeof(*entries), (cap * 2 + 16) * sizeof(*entries));
-            cap = cap * 2 + 16;
-        }
-        entries[n] = (struct entry){ .place = place };
-        place++;
-        r = add_entry(l, a, v, &entries[n], err);
-        if (r < 0)
-            return r;
-        n += r == 1;
-        if (arena_failed(a))
-            return err_set(err, ERRC_LIMIT, "entries.%.*s is larger than %zu bytes", STR_ARG(chart),
-                           INDEX_TEXT_MAX);
-    }
-    return r < 0 ? r : store_chart(l, chart, entries, n, err);
-}
-
-static int load_entries(struct loader *l, struct err **err)
-{
-    struct yml_event e;
-    int r = yml_reader_next(l->reader, &e, err);
-
-    if (r < 0 || e.kind == YML_SCALAR)
-        return r;
-    if (e.kind != YML_MAP)
-        return err_set(err, ERRC_PARSE, "line %zu: entries is not a map", e.line);
-    while ((r = yml_reader_next(l->reader, &e, err)) >= 0 && e.kind != YML_MAP_END) {
-        CLEANUP(free_ptr) char *name = str_dup(e.text);
-        size_t line = e.line;
-
-        if (map_put(&l->charts, str_from(name), l))
-            return err_set(err, ERRC_PARSE, "line %zu: entries.%s is there twice", line, name);
-        r = load_chart(l, str_from(name), err);
-        if (r < 0)
-            return r;
-    }
-    return r;
-}
-
-static int skip_value(struct loader *l, struct err **err)
-{
-    CLEANUP(arena_free) struct arena *a = arena_new(16 * MIB);
-    struct yml_event e;
-    struct value ignored;
-    int r = yml_reader_next(l->reader, &e, err);
-
-    return r < 0 ? r : yml_reader_value(l->reader, &e, a, NULL, &ignored, err);
-}
-
-static int load_api_version(struct loader *l, struct err **err)
-{
-    struct yml_event e;
-    int r = yml_reader_next(l->reader, &e, err);
-
-    if (r == 0)
-        l->has_api_version = e.kind == YML_SCALAR && e.text.n > 0;
-    return r;
-}
-
-static int load_document(struct loader *l, struct err **err)
-{
-    CLEANUP(map_done) struct map seen = MAP_INIT;
-    struct yml_event e;
-    int r = yml_reader_next(l->reader, &e, err);
-
-    if (r == 0 && e.kind == YML_DOCUMENT)
-        r = yml_reader_next(l->reader, &e, err);
-    if (r < 0)
-        return r;
-    if (e.kind == YML_END)
-        return err_set(err, ERRC_PARSE, "empty index.yaml file");
-    if (e.kind != YML_MAP)
-        return err_set(err, ERRC_PARSE, "line %zu: not a map: this is no index.yaml", e.line);
-    while ((r = yml_reader_next(l->reader, &e, err)) >= 0 && e.kind != YML_MAP_END) {
-        if (map_put(&seen, e.text, l))
-            return err_set(err, ERRC_PARSE, "line %zu: key %.*s is there twice", e.line, STR_ARG(e.text));
-        if (str_eq(e.text, STR("entries")))
-            r = load_entries(l, err);
-        else if (str_eq(e.text, STR("apiVersion")))
-            r = load_api_version(l, err);
-        else
-            r = skip_value(l, err);
-        if (r < 0)
-            return r;
-    }
-    if (r == 0 && !l->has_api_version)
-        return err_set(err, ERRC_INVALID, "no API version specified");
-    return r;
-}
-
-static int store_repository(struct loader *l, struct str url, struct err **err)
-{
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    char hex[SHA256_HEX];
-    int r = db_prepare(l->txn, "INSERT INTO repositories VALUES (?1, ?2, '', '', ?3, ?4, ?5, ?6)", &q, err);
-
-    if (r < 0)
-        return r;
-    digest_finish_hex(l->digest, hex);
-    db_bind_text(q, 1, l->repository);
-    db_bind_text(q, 2, url);
-    db_bind_text(q, 3, str_from(hex));
-    db_bind_int(q, 4, l->figures.charts);
-    db_bind_int(q, 5, l->figures.versions);
-    db_bind_int(q, 6, l->figures.skipped);
-    return db_run(q, err);
-}
-
 /* What follows the document still counts for the digest. */
-static int read_rest(struct loader *l, struct err **err)
+static int read_rest(struct index_source *s, struct err **err)
 {
-    char rest[16 * 1024];
+    char rest[64 * 1024];
     int r;
 
-    while ((r = read_bytes(l, rest, sizeof(rest), err)) > 0)
+    while ((r = index_source_read(s, rest, sizeof(rest), err)) > 0)
         ;
     return r;
 }
 
-static int load(struct loader *l, struct str url, struct err **err)
-{
-    int r = registry_db_clear(l->txn, l->repository, err);
+struct loading {
+    const struct registry_load *load;
+    struct registry_db *db;
+    struct arena *arena;
+    int fd;
+    struct index_row before; /* of the present file */
+    bool has_before;
+    struct str digest;
+};
 
-    if (r == 0)
-        r = db_prepare(l->txn, "INSERT INTO versions VALUES (?1, ?2, ?3, ?4, ?5)", &l->insert, err);
-    if (r == 0)
-        r = load_document(l, err);
-    if (r == 0)
-        r = read_rest(l, err);
-    db_stmt_done(l->insert);
-    return r < 0 ? r : store_repository(l, url, err);
+typedef int (*read_fn)(struct index_source *from, struct index_sink *to, struct err **err);
+
+/* 1: read; 0: this reader is not certain of the text. */
+static int read_with(struct loading *l, read_fn reader, struct index_sink *sink, struct err **err)
+{
+    CLEANUP(digest_free) struct digest *digest = l->digest.n ? NULL : digest_new(DIGEST_SHA256);
+    struct index_source from = { .fd = l->fd, .digest = digest };
+    char hex[SHA256_HEX];
+    int r;
+
+    if (lseek(l->fd, 0, SEEK_SET) < 0)
+        return err_errno(err, errno, "%s", l->load->path);
+    r = reader(&from, sink, err);
+    if (r == 1 && read_rest(&from, err) < 0)
+        return -ERRC_IO;
+    if (r == 1 && digest) {
+        digest_finish_hex(digest, hex);
+        l->digest = arena_dup(l->arena, str_from(hex));
+    }
+    return r;
 }
 
-int registry_index_load(struct registry_db *d, struct str repository, struct str url, const char *path,
-                        struct registry_figures *ret, struct err **err)
+/* The row that the index gets. */
+static struct index_row make_row(const struct loading *l, const struct index_sink *sink)
 {
-    CLEANUP(db_end) struct db_txn *t = NULL;
-    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct loader l = { .repository = repository, .fd = fd };
+    struct index_row row = { .fetched = l->load->fetched, .name = l->load->repository };
+
+    row.fetched.digest = l->digest;
+    row.fetched.figures = sink->figures;
+    return row;
+}
+
+static int fill_with(struct loading *l, read_fn reader, struct registry_loaded *ret, struct err **err)
+{
+    CLEANUP(index_sink_free) struct index_sink *sink = NULL;
+    struct index_row row;
+    int r = index_sink_new_file(l->db, l->load->repository, &sink, err);
+
+    if (r == 0)
+        r = read_with(l, reader, sink, err);
+    if (r <= 0)
+        return r;
+    row = make_row(l, sink);
+    r = index_sink_publish(sink, &row, err);
+    if (r < 0)
+        return r;
+    *ret = (struct registry_loaded){
+        .figures = row.fetched.figures, .digest = l->digest, .all = true, .rows = sink->rows
+    };
+    return 1;
+}
+
+/* -ERRC_GONE: differs too much, or changed meanwhile: a new file is the better way. */
+static int update_with(struct loading *l, read_fn reader, struct registry_loaded *ret, struct err **err)
+{
+    CLEANUP(index_sink_free) struct index_sink *sink = NULL;
+    struct index_row row;
+    int r = index_sink_new_update(l->db, l->load->repository, &sink, err);
+
+    if (r == 0)
+        r = read_with(l, reader, sink, err);
+    if (r <= 0)
+        return r;
+    row = make_row(l, sink);
+    r = index_sink_apply(sink, &row, &l->before, err);
+    if (r < 0)
+        return r;
+    *ret = (struct registry_loaded){
+        .figures = row.fetched.figures, .digest = l->digest, .rows = sink->rows
+    };
+    index_sink_changed(sink, l->arena, &ret->changed, &ret->n_changed);
+    return 1;
+}
+
+static int load_with(struct loading *l, read_fn reader, struct registry_loaded *ret, struct err **err)
+{
+    struct err *cause = NULL;
+    int r = l->has_before ? update_with(l, reader, ret, &cause) : -ERRC_GONE;
+
+    if (r >= 0 || r != -ERRC_GONE) {
+        if (err)
+            *err = cause;
+        else
+            err_free(cause);
+        return r;
+    }
+    err_free(cause);
+    return fill_with(l, reader, ret, err);
+}
+
+/* JSON begins with a brace; everything else is tried as plain block style. libyaml has the last word. */
+static int load_text(struct loading *l, struct registry_loaded *ret, struct err **err)
+{
+    char head[64];
+    ssize_t n = pread(l->fd, head, sizeof(head), 0);
+    struct str start = str_trim((struct str){ head, n > 0 ? (size_t)n : 0 });
+    int r = load_with(l, str_has_prefix(start, STR("{")) ? index_read_json : index_read_block, ret, err);
+
+    if (r != 0)
+        return r;
+    log_debug("index is read by libyaml", LOG_STR("repository", l->load->repository));
+    return load_with(l, index_read_yaml, ret, err);
+}
+
+/* The same bytes: only what came with them may differ. */
+static int keep(struct loading *l, struct registry_loaded *ret, struct err **err)
+{
+    const struct registry_fetched *now = &l->load->fetched, *was = &l->before.fetched;
+    struct index_row row = l->before;
+
+    *ret = (struct registry_loaded){ .figures = was->figures, .digest = was->digest, .unchanged = true };
+    row.fetched = *now;
+    row.fetched.digest = was->digest;
+    row.fetched.figures = was->figures;
+    if (str_eq(now->url, was->url) && str_eq(now->etag, was->etag) &&
+        str_eq(now->last_modified, was->last_modified) && str_eq(now->index_stamp, was->index_stamp))
+        return 0;
+    ret->rows = 1;
+    return index_replace_row(l->db, &row, &l->before, err);
+}
+
+static int hash_file(struct loading *l, struct err **err)
+{
+    CLEANUP(digest_free) struct digest *digest = digest_new(DIGEST_SHA256);
+    struct index_source from = { .fd = l->fd, .digest = digest };
+    char hex[SHA256_HEX];
+    int r = read_rest(&from, err);
+
+    if (r < 0)
+        return r;
+    digest_finish_hex(digest, hex);
+    l->digest = arena_dup(l->arena, str_from(hex));
+    return 0;
+}
+
+static int load(struct loading *l, struct registry_loaded *ret, struct err **err)
+{
+    int r = index_find_row(l->db, l->load->repository, l->arena, &l->before, &l->has_before, err);
+
+    if (r < 0)
+        return r;
+    l->digest = l->load->fetched.digest;
+    if (l->has_before && l->digest.n == 0)
+        r = hash_file(l, err);
+    if (r < 0)
+        return r;
+    if (l->has_before && str_eq(l->digest, l->before.fetched.digest)) {
+        r = keep(l, ret, err);
+        if (r != -ERRC_GONE)
+            return r;
+    }
+    r = load_text(l, ret, err);
+    return r < 0 ? r : 0;
+}
+
+int registry_index_load(struct registry_db *d, const struct registry_load *what, struct arena *a,
+                        struct registry_loaded *ret, struct err **err)
+{
+    CLEANUP(fd_close) int fd = open(what->path, O_RDONLY | O_CLOEXEC);
+    struct loading l = { .load = what, .db = d, .arena = a, .fd = fd };
     int r;
 
     if (fd < 0)
-        return err_errno(err, errno, "%s", path);
-    r = db_write(registry_db_handle(d), &t, err);
-    if (r < 0)
-        return r;
-    l.txn = t;
-    l.digest = digest_new(DIGEST_SHA256);
-    l.reader = yml_reader_new(read_bytes, &l);
-    r = load(&l, url, err);
-    if (r == 0)
-        r = db_commit(t, err);
-    yml_reader_free(l.reader);
-    digest_free(l.digest);
-    map_done(&l.charts);
-    if (r == 0)
-        *ret = l.figures;
-    return r < 0 ? err_wrap(err, r, "index of repository %.*s", STR_ARG(repository)) : 0;
+        return err_errno(err, errno, "%s", what->path);
+    index_load_lock(d, what->repository);
+    r = load(&l, ret, err);
+    index_load_unlock(d, what->repository);
+    return r < 0 ? err_wrap(err, r, "index of repository %.*s", STR_ARG(what->repository)) : 0;
 }

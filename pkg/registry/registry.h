@@ -18,46 +18,85 @@
 
 struct registry_db;
 
-/* `path` is created when absent. */
-NODISCARD int registry_db_open(const char *path, struct registry_db **ret, struct err **err);
+/* `folder` is created when absent; each repository has a file of its own in it. Several processes may use one folder. What a
+ * file says is checked by digests; a damaged one is set aside, and its repository is one that was never loaded. */
+NODISCARD int registry_db_open(const char *folder, struct registry_db **ret, struct err **err);
 void registry_db_close(struct registry_db *d); /* may be NULL */
 DEFINE_CLEANUP(struct registry_db *, registry_db_close)
+/* fn is called, on the thread that noticed, when a repository's file was set aside: its index has to be fetched again. Set it
+ * before other threads use the database. */
+typedef void (*registry_lost_fn)(void *ctx, struct str repository);
+void registry_db_on_lost(struct registry_db *d, registry_lost_fn fn, void *ctx);
 
 struct registry_figures {
-    int64_t charts, versions, skipped; /* skipped: entries that fail validation, as in Helm */
+    int64_t charts, versions, skipped; /* skipped: entries that are null or fail validation, as in Helm */
 };
-/* Replaces what is known of a repository by the index.yaml in the file: all or nothing. `digest` is that of the file's bytes.
- * PARSE naming the line for YAML that cannot be read and for a key that is there twice; "no API version specified"; LIMIT over
- * INDEX_TEXT_MAX. */
-NODISCARD int registry_index_load(struct registry_db *d, struct str repository, struct str url,
-                                  const char *path, struct registry_figures *ret, struct err **err);
-
-/* What is remembered of the last successful fetch; false when nothing is. Strings in `a`. */
+/* What is remembered of the last load. Strings in the caller's arena. */
 struct registry_fetched {
-    struct str url, etag, last_modified, digest;
+    struct str url, etag, last_modified;
+    struct str digest;      /* SHA-256 of the index.yaml, in hex */
+    struct str index_stamp; /* of the file it was read from: registry_file_stamp(); "" when it was a temporary one */
     struct registry_figures figures;
 };
+
+struct registry_load {
+    struct str repository;
+    const char *path; /* index.yaml or index.json */
+    struct registry_fetched fetched; /* url, etag, last_modified, index_stamp to remember; digest when it is known */
+};
+struct registry_loaded {
+    struct registry_figures figures;
+    struct str digest;
+    bool unchanged;      /* the same bytes as the last time: nothing was read */
+    bool all;            /* there was nothing before: every chart is new */
+    struct str *changed; /* unless `all`: names of charts that have other entries now, came or went */
+    size_t n_changed;
+    int64_t rows; /* rows written or deleted */
+};
+/* Makes the index in the file what is known of the repository: all or nothing. The file is streamed; of an index that is known
+ * already only rows that differ are written. PARSE naming the line for text that cannot be read and for a key that is there
+ * twice; INVALID "no API version specified"; LIMIT over INDEX_TEXT_MAX. What was known stays then. Strings in `a`. */
+NODISCARD int registry_index_load(struct registry_db *d, const struct registry_load *load, struct arena *a,
+                                  struct registry_loaded *ret, struct err **err);
+
+/* What is remembered of the last load; *ret_found is false when there was none. */
 NODISCARD int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a,
                                     struct registry_fetched *ret, bool *ret_found, struct err **err);
-NODISCARD int registry_fetched_set(struct registry_db *d, struct str repository, struct str etag,
-                                   struct str last_modified, struct err **err);
 NODISCARD int registry_forget(struct registry_db *d, struct str repository, struct err **err);
+/* Size, time and number of a file, so that another one at the same path is noticed; "" when it is absent. In `a`. */
+struct str registry_file_stamp(struct arena *a, const char *path);
+
+enum { REGISTRY_HASH = 16 };
 
 struct registry_version {
-    struct str name, version, app_version, digest;
-    struct value entry; /* the whole index entry, unknown fields too */
+    struct str chart;         /* its name in the index */
+    struct str name, version; /* name: as the entry has it */
+    struct str app_version, description;
+    struct str keywords; /* with blanks between them */
+    /* Of the entry, null until registry_version_load(): */
+    struct str digest; /* of the archive, without "sha256:" */
+    struct value entry; /* all of it, unknown fields too; what Go reads as a string is one */
+    /* Private: where the entry is and its SHA-256's first half. */
+    int64_t row;
+    unsigned char hash[REGISTRY_HASH];
 };
 /* Names of all charts of a repository, sorted; in `a`. */
 NODISCARD int registry_charts(struct registry_db *d, struct str repository, struct arena *a, struct str **ret,
                               size_t *ret_n, struct err **err);
-/* All versions of a chart, in Helm's order (newest first); in `a`. None is not an error. */
+/* All versions of a chart, in Helm's order (newest first), without their entries; in `a`. None is not an error. */
 NODISCARD int registry_versions(struct registry_db *d, struct str repository, struct str chart,
                                 struct arena *a, struct registry_version **ret, size_t *ret_n,
                                 struct err **err);
+/* Fetches the entries of versions that registry_versions() gave. CONFLICT when the index has changed since. */
+NODISCARD int registry_versions_load(struct registry_db *d, struct str repository, struct arena *a,
+                                     struct registry_version *versions, size_t n, struct err **err);
 /* Helm's rule (pkg/repo/v1 IndexFile.Get): the exact text first, else the first that satisfies the constraint; "" is "*".
  * NULL when none does; PARSE for a constraint that is none. */
-NODISCARD int registry_pick(const struct registry_version *versions, size_t n, struct str wanted,
-                            const struct registry_version **ret, struct err **err);
+NODISCARD int registry_pick(struct registry_version *versions, size_t n, struct str wanted,
+                            struct registry_version **ret, struct err **err);
+/* registry_pick() among the chart's versions, with its entry: 1, or 0 when there is none. */
+NODISCARD int registry_find(struct registry_db *d, struct str repository, struct str chart, struct str wanted,
+                            struct arena *a, struct registry_version *ret, struct err **err);
 
 /* ---- fetching ---------------------------------------------------------------------------------------------------- */
 

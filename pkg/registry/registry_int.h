@@ -1,15 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* registry_int: what the files of this module share. */
+#include "base/digest.h"
+#include "base/map.h"
 #include "db/db.h"
 #include "registry/registry.h"
 
 #define REGISTRY_API_VERSION "pintle.dev/v1alpha1"
 #define REGISTRY_FIELD_MANAGER "pintle"
 
-struct db *registry_db_handle(struct registry_db *d);
-/* Deletes what a repository has in the database, within the transaction. */
-NODISCARD int registry_db_clear(struct db_txn *t, struct str repository, struct err **err);
+/* ---- files of the database (db.c) --------------------------------------------------------------------------------- */
+
+/* One repository's file, open. Counted: a file that was replaced or set aside lives until its last user is done. */
+struct index_file;
+struct db *index_file_db(const struct index_file *f);
+/* 1, or 0 when there is none. Release with index_file_unref(). What cannot be opened is set aside and counts as none. */
+NODISCARD int index_file_open(struct registry_db *d, struct str repository, struct index_file **ret,
+                              struct err **err);
+void index_file_unref(struct index_file *f); /* may be NULL */
+DEFINE_CLEANUP(struct index_file *, index_file_unref)
+/* True when a failure means damage (`cause` then says so in the log): the file was set aside and is gone. */
+bool index_file_discard(struct registry_db *d, struct str repository, struct index_file *f, int r,
+                        const struct err *cause);
+/* The chart's digest was found to be right since the file was opened. */
+bool index_file_is_verified(struct index_file *f, struct str chart, const unsigned char *digest);
+void index_file_set_verified(struct index_file *f, struct str chart, const unsigned char *digest);
+
+/* An empty file beside the repository's, to be filled and put in its place. *ret_path is owned by the caller. */
+NODISCARD int index_file_begin(struct registry_db *d, struct str repository, struct db **ret, char **ret_path,
+                               struct err **err);
+NODISCARD int index_file_replace(struct registry_db *d, struct str repository, const char *path,
+                                 struct err **err);
+/* One load of a repository at a time within the process. */
+void index_load_lock(struct registry_db *d, struct str repository);
+void index_load_unlock(struct registry_db *d, struct str repository);
+
+/* ---- rows (catalog.c) ----------------------------------------------------------------------------------------------- */
+
+enum { INDEX_HASH = REGISTRY_HASH };
+
+/* The chart's row: all versions in Helm's order. */
+void index_catalog_encode(const struct registry_version *items, size_t n, struct buf *out);
+NODISCARD int index_catalog_decode(struct arena *a, struct str chart, struct str text,
+                                   struct registry_version **ret, size_t *ret_n, struct err **err);
+/* SHA-256 over the chart's name and its catalogue, which holds the hash of each entry. */
+void index_catalog_digest(struct str chart, struct str text, unsigned char out[DIGEST_BYTES_MAX]);
+void index_hash(struct str text, unsigned char out[INDEX_HASH]);
+/* What a row of `entries` holds as a value: the index's own bytes (a list of one item in YAML, or JSON), or JSON that we wrote
+ * because they could not be cut out. Checked and normalised by index_entry_read(). Strings may be borrowed from `text`. */
+NODISCARD int index_entry_parse(struct arena *a, struct str text, struct value *ret, struct err **err);
+/* An entry as it is used: what Go reads as a string is one. False when it fails Helm's validation. */
+bool index_entry_read(struct arena *a, struct value entry, struct registry_version *ret);
+
+/* The one row about the repository; `list` is over the names and digests of its charts in their order. */
+struct index_row {
+    struct registry_fetched fetched;
+    struct str name, list;
+};
+NODISCARD int index_row_read(struct db_txn *t, struct str repository, struct arena *a, struct index_row *ret,
+                             bool *ret_found, struct err **err);
+NODISCARD int index_row_write(struct db_txn *t, const struct index_row *row, struct err **err);
+/* The list digest as the rows have it. */
+NODISCARD int index_list_digest(struct db_txn *t, struct buf *out, struct err **err);
+/* 1, or 0 when the chart has no row. Strings in `a`. */
+NODISCARD int index_catalog_read(struct index_file *f, struct db_txn *t, struct str chart, struct arena *a,
+                                 struct registry_version **ret, size_t *ret_n, struct err **err);
+
+/* ---- reading an index (index.c) -------------------------------------------------------------------------------------- */
+
+struct index_sink;
+/* What a reader of an index's text hands over, in the order of the text. Names and values are borrowed for the call. */
+NODISCARD int index_sink_chart(struct index_sink *s, struct str chart, struct err **err); /* EXISTS: a second time */
+/* `text`: its bytes in the index, which index_entry_parse() can read; "" when they cannot be told apart. */
+NODISCARD int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
+                               struct err **err);
+/* Is an entry of these bytes among those of the current chart in the present file? Then it is taken over. */
+bool index_sink_reuse(struct index_sink *s, struct str text);
+NODISCARD int index_sink_chart_end(struct index_sink *s, struct err **err);
+
+/* The bytes of an index as they come from its file. */
+struct index_source {
+    int fd;
+    size_t bytes;
+    struct digest *digest;
+};
+/* yml_read_fn */
+int index_source_read(void *ctx, char *to, size_t n, struct err **err);
+
+/* 1: all was read; 0: not certain of this text, read it in another way (what was handed over is void); or a failure. */
+NODISCARD int index_read_block(struct index_source *from, struct index_sink *to, struct err **err);
+NODISCARD int index_read_json(struct index_source *from, struct index_sink *to, struct err **err);
+NODISCARD int index_read_yaml(struct index_source *from, struct index_sink *to, struct err **err);
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------------ */
 
 struct registry_manager {
     struct kube *kube;

@@ -21,8 +21,9 @@ struct repository {
     struct registry_source source;
     struct registry_auth auth;
     struct registry_figures figures;
-    struct str index_digest;
-    bool changed; /* the database has other rows than before */
+    struct str digest_before, index_digest;
+    struct registry_loaded loaded;
+    bool changed; /* an index was loaded just now: `loaded` says what is different */
 };
 
 static int64_t registry_duration_ms(struct value v, int64_t otherwise)
@@ -88,6 +89,22 @@ int registry_source_read(struct registry_manager *m, struct arena *a, struct str
 
 /* ---- the index ------------------------------------------------------------------------------------------------------- */
 
+static int load_index(struct registry_manager *m, struct repository *p, const char *path, struct str etag,
+                      struct str modified, struct err **err)
+{
+    struct registry_load load = { .repository = p->name, .path = path };
+    int r;
+
+    load.fetched = (struct registry_fetched){ .url = p->source.url, .etag = etag, .last_modified = modified };
+    r = registry_index_load(m->db, &load, p->arena, &p->loaded, err);
+    if (r < 0)
+        return r;
+    p->changed = !p->loaded.unchanged;
+    p->figures = p->loaded.figures;
+    p->index_digest = p->loaded.digest;
+    return 0;
+}
+
 /* Downloads when the server has something new. */
 static int sync_index(struct registry_manager *m, struct repository *p, struct err **err)
 {
@@ -101,18 +118,11 @@ static int sync_index(struct registry_manager *m, struct repository *p, struct e
         return r;
     if (found) {
         p->figures = known.figures;
-        p->index_digest = known.digest;
+        p->index_digest = p->digest_before = known.digest;
     }
     r = registry_fetch_index(&p->source, p->arena, found ? &known : NULL, path, &etag, &modified, err);
-    if (r == 1) {
-        r = registry_index_load(m->db, p->name, p->source.url, path, &p->figures, err);
-        if (r == 0)
-            r = registry_fetched_set(m->db, p->name, etag, modified, err);
-        if (r == 0)
-            r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
-        p->changed = r == 0 && !str_eq(p->index_digest, known.digest);
-        p->index_digest = known.digest;
-    }
+    if (r == 1)
+        r = load_index(m, p, path, etag, modified, err);
     unlink(path);
     return r;
 }
@@ -147,6 +157,9 @@ static int write_index(struct registry_manager *m, struct repository *p, struct 
         return r;
     if (n == 0)
         return content_delete(m->kube, a, set.ns, set.name, err);
+    r = registry_versions_load(m->db, p->name, a, versions, n, err);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < n; i++)
         value_list_add(&list, versions[i].entry);
     r = json_print(value_list_done(&list), 0, &text, err);
@@ -203,14 +216,28 @@ static int delete_stale_indexes(struct registry_manager *m, struct repository *p
     return r;
 }
 
+/* The ConfigMaps agreed with the index as it was before: only charts that this load changed are to be written. */
+static bool was_written(const struct repository *p)
+{
+    struct value status = value_getz(p->object, "status");
+
+    return kube_condition_is(p->object, STR("Ready"), "True") &&
+           value_int(value_getz(status, "observedGeneration"), 0) == kube_generation(p->object) &&
+           str_eq(value_str(value_getz(status, "indexDigest")), p->digest_before) &&
+           str_eq(value_str(value_getz(status, "lastHandledReconcileAt")),
+                  kube_annotation(p->object, STR(CONTROLLER_RECONCILE_AT)));
+}
+
 static int write_indexes(struct registry_manager *m, struct repository *p, struct err **err)
 {
+    bool some = p->changed && !p->loaded.all && was_written(p);
     struct str *names;
     size_t n;
     int r = wanted_charts(m, p, &names, &n, err);
 
     for (size_t i = 0; i < n && r == 0; i++)
-        r = write_index(m, p, names[i], err);
+        if (!some || is_one_of(p->loaded.changed, p->loaded.n_changed, names[i]))
+            r = write_index(m, p, names[i], err);
     return r < 0 ? r : delete_stale_indexes(m, p, names, n, err);
 }
 
@@ -337,13 +364,7 @@ static int report(struct registry_manager *m, struct repository *p, struct err *
 /* Index ConfigMaps are looked at when the index, the spec or the wish of the user changed; not at each poll. */
 static bool needs_writing(const struct repository *p)
 {
-    struct value status = value_getz(p->object, "status");
-
-    return p->changed || !kube_condition_is(p->object, STR("Ready"), "True") ||
-           value_int(value_getz(status, "observedGeneration"), 0) != kube_generation(p->object) ||
-           !str_eq(value_str(value_getz(status, "indexDigest")), p->index_digest) ||
-           !str_eq(value_str(value_getz(status, "lastHandledReconcileAt")),
-                   kube_annotation(p->object, STR(CONTROLLER_RECONCILE_AT)));
+    return p->changed || !was_written(p);
 }
 
 static int sync_all(struct registry_manager *m, struct repository *p, struct err **err)

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rows of the index database hold and how it is known to be right: the repository's row has a seal and the digest of
+ * the list of charts, a chart's row the digest of its catalogue, the catalogue the hash of each entry. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "registry/registry.h"
+#include "registry/registry_int.h"
+#include "semver/semver.h"
+#include "json/json.h"
+
+void index_hash(struct str text, unsigned char out[INDEX_HASH])
+{
+    unsigned char full[DIGEST_BYTES_MAX];
+
+    digest_raw(DIGEST_SHA256, text, full);
+    memcpy(out, full, INDEX_HASH);
+}
+
+static int damaged(struct err **err, const char *what)
+{
+    return err_set(err, ERRC_PARSE, "index database: %s is not what was written", what);
+}
+
+/* ---- the catalogue of a chart -------------------------------------------------------------------------------------- */
+
+/* Texts that most versions share are there once. The order of the columns is that of column(). */
+enum { COLUMNS = 4 };
+
+static struct str *column(struct registry_version *v, size_t i)
+{
+    struct str *const all[COLUMNS] = { &v->name, &v->app_version, &v->description, &v->keywords };
+
+    return all[i];
+}
+
+static void put_number(struct buf *b, uint64_t n)
+{
+    for (; n >= 0x80; n >>= 7)
+        buf_addc(b, (char)(n | 0x80));
+    buf_addc(b, (char)n);
+}
+
+static void put_text(struct buf *b, struct str s)
+{
+    put_number(b, s.n);
+    buf_addstr(b, s);
+}
+
+static void collect_texts(const struct registry_version *items, size_t n, struct map *texts)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct registry_version v = items[i];
+
+        for (size_t c = 0; c < COLUMNS; c++)
+            if (!map_has(texts, *column(&v, c)))
+                map_put(texts, *column(&v, c), (void *)(uintptr_t)(map_n(texts) + 1));
+    }
+}
+
+void index_catalog_encode(const struct registry_version *items, size_t n, struct buf *out)
+{
+    CLEANUP(map_done) struct map texts = MAP_INIT;
+    struct str text;
+
+    collect_texts(items, n, &texts);
+    put_number(out, map_n(&texts));
+    for (size_t i = 0; map_next(&texts, &i, &text, NULL);)
+        put_text(out, text);
+    put_number(out, n);
+    for (size_t i = 0; i < n; i++) {
+        struct registry_version v = items[i];
+
+        put_number(out, (uint64_t)items[i].row);
+        buf_add(out, items[i].hash, INDEX_HASH);
+        put_text(out, v.version);
+        for (size_t c = 0; c < COLUMNS; c++)
+            put_number(out, (uint64_t)(uintptr_t)map_get(&texts, *column(&v, c)) - 1);
+    }
+}
+
+/* Takes from the front; a failed read leaves p at NULL and yields nothing from then on. */
+static uint64_t take_number(struct str *s)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; s->p && i < s->n && i < 9; i++) {
+        unsigned char c = (unsigned char)s->p[i];
+
+        n |= (uint64_t)(c & 0x7f) << (7 * i);
+        if (c < 0x80) {
+            *s = str_sub(*s, i + 1, s->n);
+            return n;
+        }
+    }
+    *s = STR_NONE;
+    return 0;
+}
+
+static struct str take_bytes(struct str *s, uint64_t n)
+{
+    struct str taken;
+
+    if (!s->p || n > s->n) {
+        *s = STR_NONE;
+        return STR("");
+    }
+    taken = str_sub(*s, 0, (size_t)n);
+    *s = str_sub(*s, (size_t)n, s->n);
+    return taken;
+}
+
+static struct str take_text(struct str *s)
+{
+    uint64_t n = take_number(s);
+
+    return take_bytes(s, n);
+}
+
+/* A count of things that take a byte or more each. */
+static size_t take_count(struct str *s)
+{
+    uint64_t n = take_number(s);
+
+    if (n > s->n)
+        *s = STR_NONE;
+    return s->p ? (size_t)n : 0;
+}
+
+static void take_item(struct str *s, const struct str *texts, size_t n_texts, struct registry_version *item)
+{
+    struct str hash;
+
+    item->row = (int64_t)take_number(s);
+    hash = take_bytes(s, INDEX_HASH);
+    item->version = take_text(s);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        uint64_t at = take_number(s);
+
+        if (at >= n_texts)
+            *s = STR_NONE;
+        else
+            *column(item, c) = texts[at];
+    }
+    if (!s->p)
+        return;
+    memcpy(item->hash, hash.p, INDEX_HASH);
+}
+
+int index_catalog_decode(struct arena *a, struct str chart, struct str text, struct registry_version **ret,
+                         size_t *ret_n, struct err **err)
+{
+    size_t n_texts = take_count(&text), n;
+    struct str *texts = ARENA_ARRAY(a, struct str, n_texts);
+    struct registry_version *items;
+
+    for (size_t i = 0; i < n_texts; i++)
+        texts[i] = take_text(&text);
+    n = take_count(&text);
+    items = ARENA_ARRAY(a, struct registry_version, n);
+    for (size_t i = 0; i < n && text.p; i++) {
+        items[i] = (struct registry_version){ .chart = chart };
+        take_item(&text, texts, n_texts, &items[i]);
+    }
+    if (!text.p || text.n > 0)
+        return damaged(err, "a catalogue");
+    *ret = items;
+    *ret_n = n;
+    return 0;
+}
+
+static void digest_add_sized(struct digest *d, struct str s)
+{
+    uint64_t n = s.n;
+
+    digest_add(d, (struct str){ (const char *)&n, sizeof(n) });
+    digest_add(d, s);
+}
+
+void index_catalog_digest(struct str chart, struct str text, unsigned char out[DIGEST_BYTES_MAX])
+{
+    CLEANUP(digest_free) struct digest *d = digest_new(DIGEST_SHA256);
+
+    digest_add_sized(d, chart);
+    digest_add_sized(d, text);
+    digest_finish(d, out);
+}
+
+int index_catalog_read(struct index_file *f, struct db_txn *t, struct str chart, struct arena *a,
+                       struct registry_version **ret, size_t *ret_n, struct err **err)
+{
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    unsigned char digest[DIGEST_BYTES_MAX];
+    struct str want, text;
+    int r = db_prepare(t, "SELECT digest, catalog FROM charts WHERE name = ?1", &q, err);
+
+    if (r < 0)
+        return r;
+    db_bind_text(q, 1, chart);
+    r = db_step(q, err);
+    if (r <= 0)
+        return r;
+    want = db_text(q, 0);
+    text = arena_dup(a, db_text(q, 1));
+    if (want.n != digest_bytes(DIGEST_SHA256))
+        return damaged(err, "a digest");
+    if (!index_file_is_verified(f, chart, (const unsigned char *)want.p)) {
+        index_catalog_digest(chart, text, digest);
+        if (memcmp(digest, want.p, want.n) != 0)
+            return damaged(err, "a catalogue");
+        index_file_set_verified(f, chart, digest);
+    }
+    r = index_catalog_decode(a, chart, text, ret, ret_n, err);
+    return r < 0 ? r : 1;
+}
+
+/* ---- the repository's row ------------------------------------------------------------------------------------------- */
+
+static void seal(const struct index_row *row, unsigned char out[DIGEST_BYTES_MAX])
+{
+    const struct registry_fetched *f = &row->fetched;
+    const struct str texts[] = { row->name,        f->url,   f->etag,  f->last_modified,
+                                 f->index_stamp, f->digest, row->list };
+    const int64_t numbers[] = { f->figures.charts, f->figures.versions, f->figures.skipped };
+    CLEANUP(digest_free) struct digest *d = digest_new(DIGEST_SHA256);
+
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        digest_add_sized(d, texts[i]);
+    digest_add(d, (struct str){ (const char *)numbers, sizeof(numbers) });
+    digest_finish(d, out);
+}
+
+static struct str text_column(struct db_stmt *q, int i, struct arena *a)
+{
+    return arena_dup(a, db_text(q, i));
+}
+
+int index_row_read(struct db_txn *t, struct str repository, struct arena *a, struct index_row *ret,
+                   bool *ret_found, struct err **err)
+{
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    unsigned char want[DIGEST_BYTES_MAX];
+    struct index_row row;
+    int r = db_prepare(t,
+                       "SELECT name, url, etag, modified, stamp, digest, charts, versions, skipped, list, seal "
+                       "FROM repository",
+                       &q, err);
+
+    *ret_found = false;
+    if (r == 0)
+        r = db_step(q, err);
+    if (r <= 0)
+        return r;
+    row = (struct index_row){
+        .name = text_column(q, 0, a),
+        .fetched = { .url = text_column(q, 1, a),
+                     .etag = text_column(q, 2, a),
+                     .last_modified = text_column(q, 3, a),
+                     .index_stamp = text_column(q, 4, a),
+                     .digest = text_column(q, 5, a),
+                     .figures = { db_int(q, 6), db_int(q, 7), db_int(q, 8) } },
+        .list = text_column(q, 9, a),
+    };
+    seal(&row, want);
+    if (!str_eq(db_text(q, 10), (struct str){ (const char *)want, digest_bytes(DIGEST_SHA256) }) ||
+        !str_eq(row.name, repository))
+        return damaged(err, "the repository's row");
+    *ret = row;
+    *ret_found = true;
+    return 0;
+}
+
+int index_row_write(struct db_txn *t, const struct index_row *row, struct err **err)
+{
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    const struct registry_fetched *f = &row->fetched;
+    const struct str texts[] = { row->name, f->url, f->etag, f->last_modified, f->index_stamp, f->digest };
+    unsigned char digest[DIGEST_BYTES_MAX];
+    int r = db_prepare(t,
+                       "INSERT OR REPLACE INTO repository (id, name, url, etag, modified, stamp, digest, charts,"
+                       " versions, skipped, list, seal) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                       &q, err);
+
+    if (r < 0)
+        return r;
+    seal(row, digest);
+    for (int i = 0; i < (int)ARRAY_SIZE(texts); i++)
+        db_bind_text(q, i + 1, texts[i]);
+    db_bind_int(q, 7, f->figures.charts);
+    db_bind_int(q, 8, f->figures.versions);
+    db_bind_int(q, 9, f->figures.skipped);
+    db_bind_blob(q, 10, row->list);
+    db_bind_blob(q, 11, (struct str){ (const char *)digest, digest_bytes(DIGEST_SHA256) });
+    return db_run(q, err);
+}
+
+int index_list_digest(struct db_txn *t, struct buf *out, struct err **err)
+{
+    CLEANUP(digest_free) struct digest *d = digest_new(DIGEST_SHA256);
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    unsigned char raw[DIGEST_BYTES_MAX];
+    int r = db_prepare(t, "SELECT name, digest FROM charts ORDER BY name", &q, err);
+
+    while (r == 0 && (r = db_step(q, err)) == 1) {
+        digest_add_sized(d, db_text(q, 0));
+        digest_add_sized(d, db_text(q, 1));
+        r = 0;
+    }
+    if (r < 0)
+        return r;
+    digest_finish(d, raw);
+    buf_add(out, raw, digest_bytes(DIGEST_SHA256));
+    return buf_check(out, err);
+}

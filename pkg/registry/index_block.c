@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An index in the layout that Helm and its like write:
+ *
+ *     apiVersion: v1
+ *     entries:
+ *       NAME:
+ *       - key: value
+ *
+ * An entry is the lines from its dash to the next line that is not indented further. That cut is right unless a scalar in it
+ * has lines outside of its indentation; an entry that is read as a whole, by either reader, has none. Every doubt about the
+ * rest gives the whole text to libyaml. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "registry/window.h"
+#include "yaml/yaml.h"
+
+static const struct yml_options strict = { .strict = true, .borrow = true };
+
+struct block_reader {
+    struct index_window window;
+    struct index_sink *sink;
+    struct arena *arena; /* of what is being looked at */
+    struct map seen;     /* keys of the top */
+    bool has_api_version;
+};
+
+/* The line that begins at `from` behind the window's start, with its newline. 1; 0 at the end, or a last line without one. */
+static int line_at(struct index_window *w, size_t from, struct str *ret, struct err **err)
+{
+    int r = 1;
+
+    for (;;) {
+        struct str text = index_window_text(w);
+        const char *eol = from < text.n ? memchr(text.p + from, '\n', text.n - from) : NULL;
+
+        if (eol) {
+            *ret = (struct str){ text.p + from, (size_t)(eol + 1 - text.p) - from };
+            return 1;
+        }
+        r = index_window_more(w, err);
+        if (r <= 0)
+            return r;
+    }
+}
+
+static size_t indent_of(struct str line)
+{
+    size_t n = 0;
+
+    while (line.p[n] == ' ')
+        n++;
+    return n;
+}
+
+static bool is_dash(struct str line, size_t indent)
+{
+    return line.p[indent] == '-' && (line.p[indent + 1] == ' ' || line.p[indent + 1] == '\n');
+}
+
+/* The next line that is not empty; empty ones are taken. */
+static int peek(struct index_window *w, struct str *ret, size_t *ret_indent, struct err **err)
+{
+    int r;
+
+    while ((r = line_at(w, 0, ret, err)) == 1 && ret->n == 1)
+        w->at++;
+    if (r == 1)
+        *ret_indent = indent_of(*ret);
+    return r;
+}
+
+/* Takes the next line and those below it that are indented further, or empty, or (`dashes`) a list in the same column. */
+static int take_block(struct index_window *w, bool dashes, struct str *ret, struct err **err)
+{
+    struct str line;
+    size_t n, indent;
+    int r = line_at(w, 0, &line, err);
+
+    if (r <= 0)
+        return r;
+    indent = indent_of(line);
+    for (n = line.n; (r = line_at(w, n, &line, err)) == 1; n += line.n) {
+        size_t at = line.n == 1 ? indent + 1 : indent_of(line);
+
+        if (at < indent || (at == indent && !(dashes && is_dash(line, at))))
+            break;
+    }
+    if (r < 0 || (r == 0 && index_window_text(w).n != n))
+        return r;
+    *ret = str_sub(index_window_text(w), 0, n);
+    w->at += n;
+    return 1;
+}
+
+/* One member of a map, in a block of its own. */
+static bool read_member(struct block_reader *b, struct str block, struct str *ret_key, struct value *ret)
+{
+    struct value map;
+
+    if (yml_parse(b->arena, block, &strict, &map, NULL) < 0 || !value_is_map(map) || value_len(map) != 1)
+        return false;
+    *ret_key = value_entry_at(map, 0)->key;
+    *ret = value_entry_at(map, 0)->v;
+    return true;
+}
+
+static int read_entry(struct block_reader *b, struct err **err)
+{
+    struct arena_mark mark = arena_mark(b->arena);
+    struct value entry;
+    struct str block;
+    int r = take_block(&b->window, false, &block, err);
+
+    if (r <= 0)
+        return r;
+    if (index_sink_reuse(b->sink, block))
+        return 1;
+    if (index_entry_parse(b->arena, block, &entry, NULL) < 0)
+        return 0;
+    r = index_sink_entry(b->sink, b->arena, entry, block, err);
+    arena_rewind(b->arena, mark);
+    return r < 0 ? r : 1;
+}
+
+/* A chart twice is for libyaml to report: it knows the line. */
+static int begin_chart(struct block_reader *b, struct str name, struct err **err)
+{
+    struct err *cause = NULL;
+    int r = index_sink_chart(b->sink, name, &cause);
+
+    if (r == -ERRC_EXISTS) {
+        err_free(cause);
+        return 0;
+    }
+    if (err)
+        *err = cause;
+    else
+        err_free(cause);
+    return r < 0 ? r : 1;
+}
+
+static int read_chart(struct block_reader *b, size_t indent, struct err **err)
+{
+    struct str line, name;
+    struct value v;
+    size_t column;
+    int r = line_at(&b->window, 0, &line, err);
+
+    if (r <= 0 || !read_member(b, line, &name, &v) || value_len(v) > 0 ||
+        !(value_is_null(v) || value_is_list(v)))
+        return MIN(r, 0);
+    name = arena_dup(b->arena, name);
+    b->window.at += line.n;
+    r = begin_chart(b, name, err);
+    while (r == 1 && (r = peek(&b->window, &line, &column, err)) == 1 && column >= indent &&
+           is_dash(line, column))
+        r = value_is_null(v) ? read_entry(b, err) : 0;
+    if (r < 0 || (r == 0 && !b->window.end))
+        return r;
+    r = index_sink_chart_end(b->sink, err);
+    return r < 0 ? r : 1;
+}
+
+/* "entries:" was read. */
+static int read_entries(struct block_reader *b, struct err **err)
+{
+    struct arena_mark mark = arena_mark(b->arena);
+    size_t indent, column;
+    struct str line;
+    int r = peek(&b->window, &line, &indent, err);
+
+    if (r <= 0 || indent == 0)
+        return r < 0 ? r : 1;
+    while ((r = peek(&b->window, &line, &column, err)) == 1 && column > 0) {
+        r = column == indent ? read_chart(b, indent, err) : 0;
+        if (r <= 0)
+            return r;
+        arena_rewind(b->arena, mark);
+    }
+    return r < 0 ? r : 1;
+}
+
+/* What is at the top beside the entries. 1, or 0 when it is not certain. */
+static int read_other(struct block_reader *b, struct err **err)
+{
+    struct str block, key;
+    struct value v;
+    int r = take_block(&b->window, true, &block, err);
+
+    if (r <= 0)
+        return r;
+    if (!read_member(b, block, &key, &v) || map_put(&b->seen, key, b))
+        return 0;
+    if (str_eq(key, STR("entries")))
+        return value_len(v) == 0 && (value_is_null(v) || value_is_map(v));
+    if (!str_eq(key, STR("apiVersion")))
+        return 1;
+    if (value_is_map(v) || value_is_list(v))
+        return 0;
+    b->has_api_version = !value_is_null(v) && !(value_is_string(v) && v.n == 0);
+    return 1;
+}
+
+static int read_top(struct block_reader *b, struct err **err)
+{
+    struct str line;
+    size_t indent;
+    int r;
+
+    while ((r = peek(&b->window, &line, &indent, err)) == 1) {
+        if (indent > 0)
+            return 0;
+        if (str_eq(line, STR("entries:\n"))) {
+            if (map_put(&b->seen, STR("entries"), b))
+                return 0;
+            b->window.at += line.n;
+            r = read_entries(b, err);
+        } else {
+            r = read_other(b, err);
+        }
+        if (r <= 0)
+            return r;
+    }
+    if (r < 0 || index_window_text(&b->window).n > 0 || map_n(&b->seen) == 0)
+        return r;
+    if (!b->has_api_version)
+        return err_set(err, ERRC_INVALID, "no API version specified");
+    return 1;
+}
+
+int index_read_block(struct index_source *from, struct index_sink *to, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
+    struct block_reader b = { .window = { .from = from }, .sink = to, .arena = a };
+    int r = read_top(&b, err);
+
+    index_window_done(&b.window);
+    map_done(&b.seen);
+    return r;
+}
