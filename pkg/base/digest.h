@@ -19,7 +19,8 @@ void sha256_hex(struct str s, char out[SHA256_HEX]);
 struct digest;
 struct digest *digest_new(enum digest_kind kind) NODISCARD;
 void digest_add(struct digest *d, struct str s);
-void digest_finish(struct digest *d, unsigned char *out); /* digest_bytes() of them; once; then only digest_free() */
+void digest_finish(struct digest *d,
+                   unsigned char *out); /* digest_bytes() of them; once; then only digest_free() */
 void digest_finish_hex(struct digest *d, char *out); /* once; then only digest_free() */
 void digest_free(struct digest *d);
 DEFINE_CLEANUP(struct digest *, digest_free)

@@ -12,7 +12,13 @@
 #include "base/clock.h"
 #include "db/db_int.h"
 
-enum { READERS_DEFAULT = 4, DEADLINE_DEFAULT_MS = 30000, CACHE_DEFAULT_KIB = 2048, PAGE_DEFAULT_KIB = 4, PROGRESS_STEPS = 10000 };
+enum {
+    READERS_DEFAULT = 4,
+    DEADLINE_DEFAULT_MS = 30000,
+    CACHE_DEFAULT_KIB = 2048,
+    PAGE_DEFAULT_KIB = 4,
+    PROGRESS_STEPS = 10000
+};
 
 struct db {
     char *path;
@@ -38,7 +44,7 @@ static int on_progress(void *arg)
 static const char *journal_pragma(const struct db *d)
 {
     if (d->filling)
-        return "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=OFF;";
+        return "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=MEMORY;";
     return d->disposable ? "" : "PRAGMA journal_mode=WAL;";
 }
 

@@ -31,7 +31,7 @@ struct db_options {
     /* A cache: a rollback journal instead of WAL and no waiting for the disk, so that between two commits there is one file,
      * which may be renamed. It survives the death of the process; after a power cut it may be damaged. */
     bool disposable;
-    /* A new file that nobody sees yet, to be filled in one transaction and renamed: no journal at all. */
+    /* A new file that nobody sees yet, to be filled in one transaction and renamed: no journal on disk. */
     bool filling;
     int page_kib; /* page size of a new file; 0: 4 */
 };

@@ -219,7 +219,7 @@ int index_catalog_read(struct index_file *f, struct db_txn *t, struct str chart,
 static void seal(const struct index_row *row, unsigned char out[DIGEST_BYTES_MAX])
 {
     const struct registry_fetched *f = &row->fetched;
-    const struct str texts[] = { row->name,        f->url,   f->etag,  f->last_modified,
+    const struct str texts[] = { row->name,      f->url,    f->etag,  f->last_modified,
                                  f->index_stamp, f->digest, row->list };
     const int64_t numbers[] = { f->figures.charts, f->figures.versions, f->figures.skipped };
     CLEANUP(digest_free) struct digest *d = digest_new(DIGEST_SHA256);
@@ -241,10 +241,11 @@ int index_row_read(struct db_txn *t, struct str repository, struct arena *a, str
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
     unsigned char want[DIGEST_BYTES_MAX];
     struct index_row row;
-    int r = db_prepare(t,
-                       "SELECT name, url, etag, modified, stamp, digest, charts, versions, skipped, list, seal "
-                       "FROM repository",
-                       &q, err);
+    int r =
+        db_prepare(t,
+                   "SELECT name, url, etag, modified, stamp, digest, charts, versions, skipped, list, seal "
+                   "FROM repository",
+                   &q, err);
 
     *ret_found = false;
     if (r == 0)
@@ -276,10 +277,11 @@ int index_row_write(struct db_txn *t, const struct index_row *row, struct err **
     const struct registry_fetched *f = &row->fetched;
     const struct str texts[] = { row->name, f->url, f->etag, f->last_modified, f->index_stamp, f->digest };
     unsigned char digest[DIGEST_BYTES_MAX];
-    int r = db_prepare(t,
-                       "INSERT OR REPLACE INTO repository (id, name, url, etag, modified, stamp, digest, charts,"
-                       " versions, skipped, list, seal) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                       &q, err);
+    int r =
+        db_prepare(t,
+                   "INSERT OR REPLACE INTO repository (id, name, url, etag, modified, stamp, digest, charts,"
+                   " versions, skipped, list, seal) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                   &q, err);
 
     if (r < 0)
         return r;

@@ -23,7 +23,8 @@ enum { PAGE_KIB = 8, CACHE_KIB = 512, NAME_MAX_BYTES = 200 };
 
 static const char *const schema[] = {
     "CREATE TABLE repository (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL, url TEXT NOT NULL,"
-    " etag TEXT NOT NULL, modified TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, charts INTEGER NOT NULL,"
+    " etag TEXT NOT NULL, modified TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, charts INTEGER "
+    "NOT NULL,"
     " versions INTEGER NOT NULL, skipped INTEGER NOT NULL, list BLOB NOT NULL, seal BLOB NOT NULL);"
     "CREATE TABLE charts (name TEXT NOT NULL, digest BLOB NOT NULL, catalog BLOB NOT NULL);"
     "CREATE UNIQUE INDEX charts_by_name ON charts (name);"

@@ -6,10 +6,10 @@
 #include "json/json.h"
 
 static const struct str string_fields[] = {
-    { "apiVersion", 10 }, { "appVersion", 10 }, { "checksum", 8 },       { "condition", 9 },
-    { "description", 11 }, { "digest", 6 },     { "engine", 6 },         { "home", 4 },
-    { "icon", 4 },        { "kubeVersion", 11 }, { "name", 4 },          { "tags", 4 },
-    { "tillerVersion", 13 }, { "type", 4 },     { "url", 3 },            { "version", 7 },
+    { "apiVersion", 10 },    { "appVersion", 10 },  { "checksum", 8 }, { "condition", 9 },
+    { "description", 11 },   { "digest", 6 },       { "engine", 6 },   { "home", 4 },
+    { "icon", 4 },           { "kubeVersion", 11 }, { "name", 4 },     { "tags", 4 },
+    { "tillerVersion", 13 }, { "type", 4 },         { "url", 3 },      { "version", 7 },
 };
 
 static bool is_string_field(struct str key)

@@ -36,8 +36,8 @@ int index_source_read(void *ctx, char *to, size_t n, struct err **err)
     if (got < 0)
         return err_errno(err, errno, "index");
     s->bytes += (size_t)got;
-    if (s->bytes > INDEX_TEXT_MAX)
-        return err_set(err, ERRC_LIMIT, "index is larger than the limit of %zu bytes", INDEX_TEXT_MAX);
+    if (s->bytes > s->max)
+        return err_set(err, ERRC_LIMIT, "index is larger than the limit of %zu bytes", s->max);
     if (s->digest)
         digest_add(s->digest, (struct str){ to, (size_t)got });
     return (int)got;
@@ -59,6 +59,7 @@ struct loading {
     struct registry_db *db;
     struct arena *arena;
     int fd;
+    size_t max;
     struct index_row before; /* of the present file */
     bool has_before;
     struct str digest;
@@ -70,15 +71,19 @@ typedef int (*read_fn)(struct index_source *from, struct index_sink *to, struct 
 static int read_with(struct loading *l, read_fn reader, struct index_sink *sink, struct err **err)
 {
     CLEANUP(digest_free) struct digest *digest = l->digest.n ? NULL : digest_new(DIGEST_SHA256);
-    struct index_source from = { .fd = l->fd, .digest = digest };
+    struct index_source from = { .fd = l->fd, .max = l->max, .digest = digest };
     char hex[SHA256_HEX];
     int r;
 
     if (lseek(l->fd, 0, SEEK_SET) < 0)
         return err_errno(err, errno, "%s", l->load->path);
     r = reader(&from, sink, err);
-    if (r == 1 && read_rest(&from, err) < 0)
-        return -ERRC_IO;
+    if (r == 1) {
+        int rest = read_rest(&from, err);
+
+        if (rest < 0)
+            return rest;
+    }
     if (r == 1 && digest) {
         digest_finish_hex(digest, hex);
         l->digest = arena_dup(l->arena, str_from(hex));
@@ -131,9 +136,8 @@ static int update_with(struct loading *l, read_fn reader, struct registry_loaded
     r = index_sink_apply(sink, &row, &l->before, err);
     if (r < 0)
         return r;
-    *ret = (struct registry_loaded){
-        .figures = row.fetched.figures, .digest = l->digest, .rows = sink->rows
-    };
+    *ret =
+        (struct registry_loaded){ .figures = row.fetched.figures, .digest = l->digest, .rows = sink->rows };
     index_sink_changed(sink, l->arena, &ret->changed, &ret->n_changed);
     return 1;
 }
@@ -188,7 +192,7 @@ static int keep(struct loading *l, struct registry_loaded *ret, struct err **err
 static int hash_file(struct loading *l, struct err **err)
 {
     CLEANUP(digest_free) struct digest *digest = digest_new(DIGEST_SHA256);
-    struct index_source from = { .fd = l->fd, .digest = digest };
+    struct index_source from = { .fd = l->fd, .max = l->max, .digest = digest };
     char hex[SHA256_HEX];
     int r = read_rest(&from, err);
 
@@ -228,6 +232,7 @@ int registry_index_load(struct registry_db *d, const struct registry_load *what,
 
     if (fd < 0)
         return err_errno(err, errno, "%s", what->path);
+    l.max = what->max ? what->max : INDEX_TEXT_MAX;
     index_load_lock(d, what->repository);
     r = load(&l, ret, err);
     index_load_unlock(d, what->repository);

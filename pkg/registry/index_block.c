@@ -140,11 +140,24 @@ static int begin_chart(struct block_reader *b, struct str name, struct err **err
     return r < 0 ? r : 1;
 }
 
+static int read_versions(struct block_reader *b, size_t indent, bool allowed, struct err **err)
+{
+    struct str line;
+    size_t column;
+    int r;
+
+    while ((r = peek(&b->window, &line, &column, err)) == 1 && column >= indent && is_dash(line, column)) {
+        r = allowed ? read_entry(b, err) : 0;
+        if (r <= 0)
+            return r;
+    }
+    return r < 0 ? r : 1;
+}
+
 static int read_chart(struct block_reader *b, size_t indent, struct err **err)
 {
     struct str line, name;
     struct value v;
-    size_t column;
     int r = line_at(&b->window, 0, &line, err);
 
     if (r <= 0 || !read_member(b, line, &name, &v) || value_len(v) > 0 ||
@@ -153,10 +166,9 @@ static int read_chart(struct block_reader *b, size_t indent, struct err **err)
     name = arena_dup(b->arena, name);
     b->window.at += line.n;
     r = begin_chart(b, name, err);
-    while (r == 1 && (r = peek(&b->window, &line, &column, err)) == 1 && column >= indent &&
-           is_dash(line, column))
-        r = value_is_null(v) ? read_entry(b, err) : 0;
-    if (r < 0 || (r == 0 && !b->window.end))
+    if (r == 1)
+        r = read_versions(b, indent, value_is_null(v), err);
+    if (r <= 0)
         return r;
     r = index_sink_chart_end(b->sink, err);
     return r < 0 ? r : 1;

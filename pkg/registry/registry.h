@@ -34,15 +34,18 @@ struct registry_figures {
 /* What is remembered of the last load. Strings in the caller's arena. */
 struct registry_fetched {
     struct str url, etag, last_modified;
-    struct str digest;      /* SHA-256 of the index.yaml, in hex */
-    struct str index_stamp; /* of the file it was read from: registry_file_stamp(); "" when it was a temporary one */
+    struct str digest; /* SHA-256 of the index.yaml, in hex */
+    struct str
+        index_stamp; /* of the file it was read from: registry_file_stamp(); "" when it was a temporary one */
     struct registry_figures figures;
 };
 
 struct registry_load {
     struct str repository;
     const char *path; /* index.yaml or index.json */
-    struct registry_fetched fetched; /* url, etag, last_modified, index_stamp to remember; digest when it is known */
+    size_t max;       /* bytes of it; 0: INDEX_TEXT_MAX */
+    struct registry_fetched
+        fetched; /* url, etag, last_modified, index_stamp to remember; digest when it is known */
 };
 struct registry_loaded {
     struct registry_figures figures;
@@ -55,7 +58,7 @@ struct registry_loaded {
 };
 /* Makes the index in the file what is known of the repository: all or nothing. The file is streamed; of an index that is known
  * already only rows that differ are written. PARSE naming the line for text that cannot be read and for a key that is there
- * twice; INVALID "no API version specified"; LIMIT over INDEX_TEXT_MAX. What was known stays then. Strings in `a`. */
+ * twice; INVALID "no API version specified"; LIMIT over `max`. What was known stays then. Strings in `a`. */
 NODISCARD int registry_index_load(struct registry_db *d, const struct registry_load *load, struct arena *a,
                                   struct registry_loaded *ret, struct err **err);
 
@@ -74,7 +77,7 @@ struct registry_version {
     struct str app_version, description;
     struct str keywords; /* with blanks between them */
     /* Of the entry, null until registry_version_load(): */
-    struct str digest; /* of the archive, without "sha256:" */
+    struct str digest;  /* of the archive, without "sha256:" */
     struct value entry; /* all of it, unknown fields too; what Go reads as a string is one */
     /* Private: where the entry is and its SHA-256's first half. */
     int64_t row;

@@ -70,7 +70,8 @@ NODISCARD int index_catalog_read(struct index_file *f, struct db_txn *t, struct 
 
 struct index_sink;
 /* What a reader of an index's text hands over, in the order of the text. Names and values are borrowed for the call. */
-NODISCARD int index_sink_chart(struct index_sink *s, struct str chart, struct err **err); /* EXISTS: a second time */
+NODISCARD int index_sink_chart(struct index_sink *s, struct str chart,
+                               struct err **err); /* EXISTS: a second time */
 /* `text`: its bytes in the index, which index_entry_parse() can read; "" when they cannot be told apart. */
 NODISCARD int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
                                struct err **err);
@@ -81,7 +82,7 @@ NODISCARD int index_sink_chart_end(struct index_sink *s, struct err **err);
 /* The bytes of an index as they come from its file. */
 struct index_source {
     int fd;
-    size_t bytes;
+    size_t bytes, max;
     struct digest *digest;
 };
 /* yml_read_fn */

@@ -42,7 +42,7 @@ struct index_sink {
     struct registry_version *items, *known; /* known: of the present file */
     size_t n_items, cap_items, n_known;
     struct map by_hash; /* of `known`: position + 1 */
-    bool *used;                 /* of `known` */
+    bool *used;         /* of `known` */
 };
 
 NODISCARD int index_sink_new_file(struct registry_db *d, struct str repository, struct index_sink **ret,
