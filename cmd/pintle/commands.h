@@ -3,29 +3,32 @@
 /* commands: every subcommand, sorted; a group comes before its members. cmd_<name>.c defines cmd_<name>. */
 #include "pintle/cli.h"
 
-#define COMMANDS(X) \
-    X(apiserver)    \
-    X(apply)        \
-    X(completion)   \
-    X(controller)   \
-    X(crds)         \
-    X(dev)          \
-    X(get)          \
-    X(help)         \
-    X(manifests)    \
-    X(mirror)       \
-    X(mirror_serve) \
-    X(package)      \
-    X(repo)         \
-    X(repo_index)   \
-    X(show)         \
-    X(show_all)     \
-    X(show_chart)   \
-    X(show_crds)    \
-    X(show_readme)  \
-    X(show_values)  \
-    X(simulate)     \
-    X(template)     \
+#define COMMANDS(X)         \
+    X(apiserver)            \
+    X(apply)                \
+    X(completion)           \
+    X(controller)           \
+    X(crds)                 \
+    X(dev)                  \
+    X(get)                  \
+    X(help)                 \
+    X(manifests)            \
+    X(mirror)               \
+    X(mirror_accept_digest) \
+    X(mirror_add)           \
+    X(mirror_serve)         \
+    X(mirror_verify)        \
+    X(package)              \
+    X(repo)                 \
+    X(repo_index)           \
+    X(show)                 \
+    X(show_all)             \
+    X(show_chart)           \
+    X(show_crds)            \
+    X(show_readme)          \
+    X(show_values)          \
+    X(simulate)             \
+    X(template)             \
     X(version)
 
 #define X(name) extern const struct cli_command cmd_##name;

@@ -57,3 +57,12 @@ enum archive_deflater {
 };
 /* Appends the raw DEFLATE stream that this encoder makes of `text`, bit for bit. LIMIT when `out` is full. */
 NODISCARD int archive_deflate(enum archive_deflater how, struct str text, struct buf *out, struct err **err);
+
+/* A gzip file taken apart, so that archive_gzip_join() may make its very bytes again: *ret_header is the header, borrowed from
+ * `packed`; the unpacked text goes to `text`. Whether join() does make them must be tried, for each encoder. PARSE for what is
+ * damaged, and for several members where that can be told; LIMIT past text->max. */
+NODISCARD int archive_gzip_split(struct str packed, struct str *ret_header, struct buf *text,
+                                 struct err **err);
+/* Appends header, stream and checksums. */
+NODISCARD int archive_gzip_join(struct str header, enum archive_deflater how, struct str text,
+                                struct buf *out, struct err **err);

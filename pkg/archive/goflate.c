@@ -20,6 +20,7 @@ enum {
     LAZY = 16, /* no second look behind a match of this length */
     NICE = 128,
     CHAIN = 128,
+    STEP = 65536, /* zlib's output at a time */
 };
 
 struct matcher {
@@ -166,21 +167,23 @@ static int deflate_go(struct str text, struct buf *out, struct err **err)
 
 static int deflate_zlib(struct str text, int level, int memory, struct buf *out, struct err **err)
 {
-    z_stream z = { 0 };
-    uLong max;
-    char *to;
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)text.p, .avail_in = (uInt)text.n };
+    int r = Z_OK;
 
+    if (text.n >= UINT32_MAX)
+        return err_set(err, ERRC_LIMIT, "more than 4 GiB");
     if (deflateInit2(&z, level, Z_DEFLATED, -15, memory, Z_DEFAULT_STRATEGY) != Z_OK)
         return err_set(err, ERRC_INTERNAL, "zlib cannot be started");
-    max = deflateBound(&z, text.n);
-    to = buf_reserve(out, max);
-    if (to) {
-        z.next_in = (Bytef *)(uintptr_t)text.p;
-        z.avail_in = (uInt)text.n;
+    while (r == Z_OK) {
+        size_t room = MIN(out->max - MIN(out->n, out->max), (size_t)STEP);
+        char *to = buf_reserve(out, MAX(room, (size_t)1));
+
+        if (!to)
+            break;
         z.next_out = (Bytef *)to;
-        z.avail_out = (uInt)max;
-        deflate(&z, Z_FINISH);
-        buf_commit(out, max - z.avail_out);
+        z.avail_out = (uInt)room;
+        r = deflate(&z, Z_FINISH);
+        buf_commit(out, room - z.avail_out);
     }
     deflateEnd(&z);
     return buf_check(out, err);

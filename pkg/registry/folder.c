@@ -43,47 +43,61 @@ static struct value time_text(struct arena *a, struct wall_time t)
     return value_from_str(arena_dup(a, buf_str(&text)));
 }
 
-static struct value make_entry(struct arena *a, const struct metadata *md, struct str packed, struct str url,
-                               const char *file, const char *path)
+int registry_archive_entry(struct arena *a, struct str packed, struct wall_time created, struct metadata *ret,
+                           struct value *ret_entry, struct err **err)
 {
-    struct value entry = value_copy_maps(a, metadata_to_value(a, md)),
-                 *urls = ARENA_ARRAY(a, struct value, 1);
-    struct stat st = { 0 };
+    CLEANUP(arena_free) struct arena *unpacked = arena_new(2 * ARCHIVE_UNPACKED_MAX);
+    const struct archive_file *chart;
+    struct archive_files files;
+    struct metadata md = { 0 };
+    struct value entry;
     char hex[SHA256_HEX];
+    int r = archive_read(unpacked, packed, &files, err);
 
+    if (r < 0)
+        return r;
+    chart = find_chart_yaml(&files);
+    if (!chart)
+        return err_set(err, ERRC_PARSE, "Chart.yaml file is missing");
+    r = metadata_parse(a, arena_dup(a, chart->data), &md, err);
+    if (r == 0)
+        r = metadata_check(a, &md, err);
+    if (r < 0)
+        return r;
     sha256_hex(packed, hex);
-    stat(path, &st);
+    entry = value_copy_maps(a, metadata_to_value(a, &md));
+    value_setz(entry, "created", time_text(a, created));
+    value_setz(entry, "digest", value_from_str(arena_dup(a, str_from(hex))));
+    *ret = md;
+    *ret_entry = entry;
+    return 0;
+}
+
+static void set_url(struct arena *a, struct value entry, struct str url, const char *file)
+{
+    struct value *urls = ARENA_ARRAY(a, struct value, 1);
+
     urls[0] = value_from_str(url.n ? arena_printf(a, "%.*s/%s", STR_ARG(str_trim_suffix(url, STR("/"))), file)
                                    : arena_dup(a, str_from(file)));
-    value_setz(entry, "created",
-               time_text(a, (struct wall_time){ st.st_mtim.tv_sec, (int32_t)st.st_mtim.tv_nsec }));
-    value_setz(entry, "digest", value_from_str(arena_dup(a, str_from(hex))));
     value_setz(entry, "urls", value_from_list(urls, 1));
-    return entry;
 }
 
 static int add_archive(struct listing *l, const char *folder, const char *file, struct str url,
                        struct err **err)
 {
     CLEANUP(free_ptr) char *path = fs_join(folder, file);
-    CLEANUP(arena_free) struct arena *unpacked = arena_new(2 * ARCHIVE_UNPACKED_MAX);
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
-    const struct archive_file *chart;
-    struct archive_files files;
     struct metadata md = { 0 };
+    struct stat st = { 0 };
     struct listed *item;
+    struct value entry;
     int r = fs_read_file(path, &packed, err);
 
+    stat(path, &st);
     if (r == 0)
-        r = archive_read(unpacked, buf_str(&packed), &files, err);
-    if (r < 0)
-        return err_wrap(err, r, "%s", file);
-    chart = find_chart_yaml(&files);
-    if (!chart)
-        return err_set(err, ERRC_PARSE, "%s: Chart.yaml file is missing", file);
-    r = metadata_parse(l->arena, arena_dup(l->arena, chart->data), &md, err);
-    if (r == 0)
-        r = metadata_check(l->arena, &md, err);
+        r = registry_archive_entry(l->arena, buf_str(&packed),
+                                   (struct wall_time){ st.st_mtim.tv_sec, (int32_t)st.st_mtim.tv_nsec }, &md,
+                                   &entry, err);
     if (r < 0)
         return err_wrap(err, r, "%s", file);
     if (l->n == l->cap) {
@@ -91,8 +105,8 @@ static int add_archive(struct listing *l, const char *folder, const char *file, 
         l->cap = l->cap * 2 + 16;
     }
     item = &l->items[l->n++];
-    *item = (struct listed){ .name = md.name, .version = md.version };
-    item->entry = make_entry(l->arena, &md, buf_str(&packed), url, file, path);
+    *item = (struct listed){ .name = md.name, .version = md.version, .entry = entry };
+    set_url(l->arena, entry, url, file);
     item->has_semver = semver_parse(item->version, &item->parsed, NULL) == 0;
     return 0;
 }

@@ -7,11 +7,13 @@
  * a damaged or old one is set aside and built anew. Any number of threads may share a registry. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "controller/controller.h"
 #include "http/http.h"
 #include "kube/kube.h"
+#include "metadata/metadata.h"
 #include "value/value.h"
 
 /* ---- the index database ------------------------------------------------------------------------------------------ */
@@ -246,6 +248,11 @@ NODISCARD int registry_find_by_url(struct registry_manager *m, struct arena *a, 
 /* The index.yaml of the .tgz files in a folder, as `helm repo index --url URL` writes it (urls are file names when `url` is
  * empty). */
 NODISCARD int registry_index_folder(const char *folder, struct str url, struct buf *out, struct err **err);
+
+/* What an index says about the archive `packed`: its metadata, `created` and digest; no urls. Both live in `a`. PARSE for what is
+ * no chart archive, INVALID for metadata that Helm refuses. */
+NODISCARD int registry_archive_entry(struct arena *a, struct str packed, struct wall_time created,
+                                     struct metadata *ret, struct value *ret_entry, struct err **err);
 
 struct registry_server;
 /* Serves the folder over HTTP: index.yaml (made when it is absent or older than an archive), archives, provenance files,

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* mirror: chart archives kept for good, in a folder, and given back to the byte.
+ *
+ * The folder holds plain files, so that it can be looked at, copied with any tool while it is in use, and read by any number of
+ * processes without a lock:
+ *
+ *     pintle-mirror                    says what the folder is
+ *     objects/ab/abcd…                 bytes under their SHA-256: archives, provenance files, OCI manifests and configs
+ *     objects/ab/abcd….pack            an archive in pieces, most of them those of an earlier version (pack.h)
+ *     charts/<path>/<name>/@<tag>      one version: its digests and its index entry, JSON; the tag is the version, "+" as "_"
+ *     cache/                           archives put together again for serving; may be removed at any time
+ *
+ * Every file is written beside its place, synced and renamed, objects before the record that names them: a process killed at
+ * any moment leaves the old state or the new one, and temporary files that the next writer sweeps away. A full disk fails the
+ * one addition. Writers take turns (a lock on the file `lock`); a struct mirror may be shared by threads.
+ *
+ * Digests never change: other bytes for a version that is kept are refused (DIGEST), unless mirror_accept() named them. */
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "value/value.h"
+
+struct mirror;
+
+/* `create`: the folder may be absent or empty. NOT_FOUND; INVALID for a folder that is something else; FORBIDDEN. */
+NODISCARD int mirror_open(const char *folder, bool create, struct mirror **ret, struct err **err);
+void mirror_close(struct mirror *m); /* may be NULL */
+DEFINE_CLEANUP(struct mirror *, mirror_close)
+bool mirror_is_folder(const char *folder); /* is it a mirror's? */
+
+/* ---- versions ---------------------------------------------------------------------------------------------------- */
+
+/* Strings and values in the arena they were read into. Digests are 64 hex digits, "" when there is none. */
+struct mirror_record {
+    struct str path; /* "nginx", "bitnami/nginx": where it is served, the chart's name last */
+    struct str tag;
+    struct str name, version; /* "" for a tag that is no chart */
+    struct str archive, provenance, manifest;
+    struct str media_type; /* of the manifest */
+    struct str source;     /* where it came from: a URL without credentials; "" when it was added by hand */
+    struct str accepted;   /* the digest that may take its place */
+    struct value entry;    /* of the index, unknown fields too; without urls */
+};
+
+/* Is this a place that a chart can be kept at: parts of letters, digits, '.', '_', '-' that begin with a letter or digit? */
+bool mirror_path_valid(struct str path);
+bool mirror_tag_valid(struct str tag);
+/* "1.2.3+x" is kept as "1.2.3_x". In `a`. */
+struct str mirror_version_tag(struct arena *a, struct str version);
+
+/* NOT_FOUND; PARSE for a damaged record. */
+NODISCARD int mirror_find(struct mirror *m, struct arena *a, struct str path, struct str tag,
+                          struct mirror_record *ret, struct err **err);
+/* All tags of a path, sorted; no such path is none. */
+NODISCARD int mirror_tags(struct mirror *m, struct arena *a, struct str path, struct str **ret, size_t *ret_n,
+                          struct err **err);
+/* Paths that have tags, sorted. */
+NODISCARD int mirror_paths(struct mirror *m, struct arena *a, struct str **ret, size_t *ret_n,
+                           struct err **err);
+/* The records of a path, newest version first as Helm sorts; tags that are no charts last. */
+NODISCARD int mirror_records(struct mirror *m, struct arena *a, struct str path, struct mirror_record **ret,
+                             size_t *ret_n, struct err **err);
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+
+bool mirror_has(struct mirror *m, struct str digest);
+/* Appends what is kept under the digest, checked. NOT_FOUND, DIGEST when it is damaged, LIMIT. */
+NODISCARD int mirror_read(struct mirror *m, struct str digest, struct buf *out, struct err **err);
+/* A descriptor of it and its size: of the object itself, or of the copy in cache/. */
+NODISCARD int mirror_open_object(struct mirror *m, struct str digest, int *ret_fd, int64_t *ret_size,
+                                 struct err **err);
+
+/* ---- adding ------------------------------------------------------------------------------------------------------ */
+
+enum mirror_outcome {
+    MIRROR_ADDED,
+    MIRROR_KEPT,     /* these bytes were there */
+    MIRROR_REPLACED, /* other bytes, which had been accepted */
+};
+
+struct mirror_addition {
+    struct str folder;     /* put before the chart's name: "" or "bitnami" */
+    struct str archive;    /* the .tgz */
+    struct str provenance; /* the .prov, or "" */
+    struct value entry;    /* of the upstream index; null: made from the archive */
+    struct str source;
+    struct str manifest; /* an OCI manifest that was pushed or pulled; "": made as Helm does */
+};
+/* Checks that it is a chart and keeps it. *ret_record (may be NULL) lives in `a`. PARSE for what is no chart archive; INVALID for
+ * names that cannot be kept; DIGEST, naming both digests, when the version is there with other bytes. */
+NODISCARD int mirror_add(struct mirror *m, struct arena *a, const struct mirror_addition *what,
+                         enum mirror_outcome *ret, struct mirror_record *ret_record, struct err **err);
+/* Lets the next addition of this version have this digest. NOT_FOUND. */
+NODISCARD int mirror_accept(struct mirror *m, struct str path, struct str tag, struct str digest,
+                            struct err **err);
+
+/* ---- checking ---------------------------------------------------------------------------------------------------- */
+
+struct mirror_figures {
+    size_t charts, versions, tags; /* tags: that are no charts */
+    size_t problems;
+    int64_t archive_bytes; /* of all archives, as they are given back */
+    int64_t disk_bytes;    /* of all objects, as they are kept */
+};
+/* Gives every archive, provenance file and manifest back and compares digests. What is wrong goes to `problems`, one a line;
+ * a damaged mirror is not an error of this function. */
+NODISCARD int mirror_verify(struct mirror *m, struct buf *problems, struct mirror_figures *ret,
+                            struct err **err);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* What the files of pkg/mirror share. Digests are SHA-256 in 64 lower-case hex digits. */
+#include <pthread.h>
+
+#include "base/digest.h"
+#include "base/limits.h"
+#include "metadata/metadata.h"
+#include "mirror/mirror.h"
+#include "mirror/pack.h"
+
+#define MIRROR_CACHE_MAX (512 * MIB) /* of cache/, unless told otherwise */
+
+struct mirror {
+    char *folder;
+    pthread_mutex_t lock; /* the writers of this process; those of others wait for the file */
+    int lock_fd;
+    bool swept; /* what a killed writer left is gone */
+    size_t cache_max;
+};
+
+/* cut.c: the length of the first piece of `s`, which begins at `at` in its tar. Pieces end where the content says so, so that
+ * equal files in two archives are cut alike, and before and after each tar header. */
+size_t mirror_cut(struct str s, size_t at);
+
+/* store.c: writers hold the lock. */
+NODISCARD int mirror_lock(struct mirror *m, struct err **err);
+void mirror_unlock(struct mirror *m);
+bool mirror_digest_valid(struct str digest);
+char *mirror_file(const struct mirror *m, const char *fmt, ...) PRINTF(2, 3)
+    NODISCARD; /* a path below the folder; owned */
+/* Writes a file for good, its folders too. */
+NODISCARD int mirror_write_file(struct mirror *m, const char *path, struct str content, struct err **err);
+
+/* object.c: under the lock. */
+NODISCARD int mirror_put(struct mirror *m, struct str bytes, char hex[SHA256_HEX], struct err **err);
+/* An archive, as a pack when that is smaller; `like` are archives of neighbouring versions, best first. */
+NODISCARD int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *like, size_t n_like,
+                                 char hex[SHA256_HEX], struct err **err);
+
+/* record.c */
+NODISCARD int mirror_record_parse(struct arena *a, struct str text, struct mirror_record *ret,
+                                  struct err **err);
+NODISCARD int mirror_record_print(struct arena *a, const struct mirror_record *record, struct buf *out,
+                                  struct err **err);
+NODISCARD int mirror_write_record(struct mirror *m, const struct mirror_record *record,
+                                  struct err **err); /* under the lock */
+
+/* manifest.c: media types of Helm (pkg/registry/constants.go) and OCI. */
+#define MIRROR_TYPE_MANIFEST "application/vnd.oci.image.manifest.v1+json"
+#define MIRROR_TYPE_INDEX "application/vnd.oci.image.index.v1+json"
+#define MIRROR_TYPE_CONFIG "application/vnd.cncf.helm.config.v1+json"
+#define MIRROR_TYPE_CHART "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+#define MIRROR_TYPE_CHART_OLD "application/tar+gzip"
+#define MIRROR_TYPE_PROVENANCE "application/vnd.cncf.helm.chart.provenance.v1.prov"
+
+/* The manifest that `helm push` makes for a chart, and its config. `created` is RFC 3339. */
+struct mirror_manifest_parts {
+    const struct metadata *metadata;
+    struct str created;
+    struct str archive, provenance; /* digests; provenance may be "" */
+    size_t archive_size, provenance_size;
+};
+NODISCARD int mirror_make_manifest(struct arena *a, const struct mirror_manifest_parts *parts,
+                                   struct buf *config, struct buf *out, struct err **err);
