@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "mirror/mirror.h"
+#include "oci/oci.h"
 #include "pintle/commands.h"
 
 #define MEMORY_MAX (64 * MIB)
@@ -78,7 +79,7 @@ static int run_accept(struct cli *c, struct err **err)
     int r = mirror_open(c->args[0], false, &m, err);
 
     return r < 0 ? r
-                 : mirror_accept(m, str_from(c->args[1]), mirror_version_tag(a, str_from(c->args[2])),
+                 : mirror_accept(m, str_from(c->args[1]), oci_tag_of_version(a, str_from(c->args[2])),
                                  str_from(c->args[3]), err);
 }
 

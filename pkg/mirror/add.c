@@ -36,10 +36,10 @@ static int read_chart(struct adding *x, struct err **err)
     rec->version = x->metadata.version;
     rec->path =
         folder.n ? arena_printf(x->arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(rec->name)) : rec->name;
-    rec->tag = mirror_version_tag(x->arena, rec->version);
+    rec->tag = oci_tag_of_version(x->arena, rec->version);
     rec->archive = arena_dup(x->arena, str_from(hex));
     rec->source = x->what->source;
-    rec->media_type = STR(MIRROR_TYPE_MANIFEST);
+    rec->media_type = STR(OCI_MEDIA_MANIFEST);
     rec->entry = value_is_map(x->what->entry) ? value_copy_maps(x->arena, x->what->entry) : own;
     value_unset(rec->entry, STR("urls"));
     value_setz(rec->entry, "digest", value_from_str(rec->archive));

@@ -68,12 +68,11 @@ int mirror_make_manifest(struct arena *a, const struct mirror_manifest_parts *pa
         return r;
     sha256_hex(buf_str(config), hex);
     value_setz(v, "schemaVersion", value_from_int(2));
-    value_setz(v, "mediaType", VALUE_STR(MIRROR_TYPE_MANIFEST));
-    value_setz(v, "config", descriptor(a, MIRROR_TYPE_CONFIG, str_from(hex), config->n));
-    value_list_add(&layers, descriptor(a, MIRROR_TYPE_CHART, parts->archive, parts->archive_size));
+    value_setz(v, "mediaType", VALUE_STR(OCI_MEDIA_MANIFEST));
+    value_setz(v, "config", descriptor(a, OCI_MEDIA_CONFIG, str_from(hex), config->n));
+    value_list_add(&layers, descriptor(a, OCI_MEDIA_CHART, parts->archive, parts->archive_size));
     if (parts->provenance.n > 0)
-        value_list_add(&layers,
-                       descriptor(a, MIRROR_TYPE_PROVENANCE, parts->provenance, parts->provenance_size));
+        value_list_add(&layers, descriptor(a, OCI_MEDIA_PROV, parts->provenance, parts->provenance_size));
     value_setz(v, "layers", value_list_done(&layers));
     value_setz(v, "annotations", annotations(a, parts));
     return json_print(v, 0, out, err);

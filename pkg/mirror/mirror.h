@@ -47,9 +47,7 @@ struct mirror_record {
 
 /* Is this a place that a chart can be kept at: parts of letters, digits, '.', '_', '-' that begin with a letter or digit? */
 bool mirror_path_valid(struct str path);
-bool mirror_tag_valid(struct str tag);
-/* "1.2.3+x" is kept as "1.2.3_x". In `a`. */
-struct str mirror_version_tag(struct arena *a, struct str version);
+bool mirror_tag_valid(struct str tag); /* the tag of a version is oci_tag_of_version() */
 
 /* NOT_FOUND; PARSE for a damaged record. */
 NODISCARD int mirror_find(struct mirror *m, struct arena *a, struct str path, struct str tag,

@@ -8,6 +8,7 @@
 #include "metadata/metadata.h"
 #include "mirror/mirror.h"
 #include "mirror/pack.h"
+#include "oci/oci.h"
 
 #define MIRROR_CACHE_MAX (512 * MIB) /* of cache/, unless told otherwise */
 
@@ -46,14 +47,7 @@ NODISCARD int mirror_record_print(struct arena *a, const struct mirror_record *r
 NODISCARD int mirror_write_record(struct mirror *m, const struct mirror_record *record,
                                   struct err **err); /* under the lock */
 
-/* manifest.c: media types of Helm (pkg/registry/constants.go) and OCI. */
-#define MIRROR_TYPE_MANIFEST "application/vnd.oci.image.manifest.v1+json"
-#define MIRROR_TYPE_INDEX "application/vnd.oci.image.index.v1+json"
-#define MIRROR_TYPE_CONFIG "application/vnd.cncf.helm.config.v1+json"
-#define MIRROR_TYPE_CHART "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-#define MIRROR_TYPE_CHART_OLD "application/tar+gzip"
-#define MIRROR_TYPE_PROVENANCE "application/vnd.cncf.helm.chart.provenance.v1.prov"
-
+/* manifest.c */
 /* The manifest that `helm push` makes for a chart, and its config. `created` is RFC 3339. */
 struct mirror_manifest_parts {
     const struct metadata *metadata;

@@ -45,15 +45,6 @@ bool mirror_tag_valid(struct str tag)
     return tag.n > 0 && tag.n <= MIRROR_TAG_MAX && tag.p[0] != '.' && tag.p[0] != '-';
 }
 
-struct str mirror_version_tag(struct arena *a, struct str version)
-{
-    char *tag = arena_alloc_bytes(a, version.n + 1);
-
-    for (size_t i = 0; i < version.n; i++)
-        tag[i] = version.p[i] == '+' ? '_' : version.p[i];
-    return (struct str){ tag, version.n };
-}
-
 /* ---- one record ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
