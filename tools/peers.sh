@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/peers.sh DIR: the real tools that pintle is compared with, built from their Go modules into DIR: helm, helm3,
-# kubectl, kube-apiserver, kube-controller-manager, etcd. What is there already stays. Needs Go 1.26 or newer; with
-# empty caches about a quarter of an hour on two cores and 5 GiB.
+# kubectl, kube-apiserver, kube-controller-manager, etcd. What is there already stays. Needs what tools/go.sh
+# needs; with empty caches about a quarter of an hour on two cores and 5 GiB.
 #
 # Kubernetes and etcd cannot be had with "go install": their go.mod files hold replace directives. The modules below
 # tests/conformance/peers are empty and name them as tools, at pinned versions.
@@ -16,8 +16,9 @@ kube=v1.34.4
 
 missing() { [ ! -x "$out/$1" ]; }
 have_go() {
-    command -v go >/dev/null && go version | awk '{ sub(/go/, "", $3); split($3, v, "."); exit !(v[1] > 1 || v[2] >= 26) }' ||
-        { echo "peers: $out/$1 is missing, and there is no Go 1.26 to build it" >&2; exit 1; }
+    local dir
+    dir=$(tools/go.sh) || { echo "peers: $out/$1 is missing, and there is no Go 1.26 to build it" >&2; exit 1; }
+    PATH=$dir:$PATH
 }
 take() { # NAME COMMAND…: COMMAND writes $new
     local name=$1 start=$SECONDS

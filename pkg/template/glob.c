@@ -20,6 +20,8 @@ struct state {
 struct glob {
     struct state *states;
     uint32_t n, cap, start;
+    bool ends; /* "prefix**suffix": gobwas looks at both ends alone, so they may overlap */
+    struct str prefix, suffix;
 };
 
 struct parser {
@@ -211,6 +213,31 @@ static struct piece sequence(struct parser *p)
     return all;
 }
 
+/* Up to a character that means something; escapes are resolved. */
+static struct str literal(struct arena *a, struct str *rest)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
+    size_t i = 0;
+
+    for (; i < rest->n && !strchr("*?[{", rest->p[i]); i++) {
+        i += rest->p[i] == '\\' && i + 1 < rest->n;
+        buf_addc(&b, rest->p[i]);
+    }
+    *rest = str_sub(*rest, i, rest->n);
+    return arena_dup(a, buf_str(&b));
+}
+
+/* dir + "**" + name finds "dir/name" too when both have the slash. */
+static void find_ends(struct arena *a, struct glob *g, struct str pattern)
+{
+    g->prefix = literal(a, &pattern);
+    if (!str_has_prefix(pattern, STR("**")))
+        return;
+    pattern = str_sub(pattern, 2, pattern.n);
+    g->suffix = literal(a, &pattern);
+    g->ends = pattern.n == 0 && g->prefix.n > 0 && g->suffix.n > 0;
+}
+
 const struct glob *glob_parse(struct arena *a, struct str pattern)
 {
     struct glob *g = ARENA_NEW(a, struct glob);
@@ -220,6 +247,7 @@ const struct glob *glob_parse(struct arena *a, struct str pattern)
 
     g->states[all.last].next = end;
     g->start = all.start;
+    find_ends(a, g, pattern);
     return p.bad ? NULL : g;
 }
 
@@ -282,6 +310,8 @@ bool glob_matches(const struct glob *g, struct arena *a, struct str text)
     struct arena_mark mark = arena_mark(a);
     bool found = false;
 
+    if (g->ends)
+        return str_has_prefix(text, g->prefix) && str_has_suffix(text, g->suffix);
     now.at = ARENA_ARRAY(a, uint32_t, g->n);
     now.stack = ARENA_ARRAY(a, uint32_t, 2 * g->n + 2);
     now.seen = arena_calloc(a, g->n * sizeof(uint32_t));

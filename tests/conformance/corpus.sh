@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Part of: template
 # Renders every case of a corpus of real charts and compares with what Helm printed: standard output byte for byte (but
 # for the lines that Helm itself varies), exit status, the words of errors and of warnings.
 #

@@ -1,11 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Part of: template
 # The public JSON-Schema-Test-Suite against our schema module.
-#   SUITE=DIR schemasuite.sh    DIR has tests/draft4 …; default: what Debian's json-schema-test-suite installs (drafts 4, 6, 7).
-# Drafts 2019-09 and 2020-12 are in the directory json/ of the PyPI source package jsonschema 4.17.3.
+#   SUITE=DIR schemasuite.sh    DIR has tests/draft4 …; default: the directory json/ in the source of the Python package
+#                               jsonschema, which pip fetches once, or what Debian's json-schema-test-suite installs.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-suite=${SUITE:-/usr/share/json-schema-test-suite} dir=$PWD/build/conformance
+cache=${PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/pintle/peers}
+source=jsonschema-4.17.3 dir=$PWD/build/conformance
+suite=${SUITE:-$cache/$source/json}
+if [ -z "${SUITE:-}" ] && [ ! -d "$suite" ]; then
+    mkdir -p "$cache" && (cd "$cache" && python3 -m pip download -q --no-deps --no-binary jsonschema "${source/-/==}" &&
+        tar -xzf "$source.tar.gz" && rm "$source.tar.gz") 2>/dev/null
+    [ -d "$suite" ] || suite=/usr/share/json-schema-test-suite
+fi
 if [ ! -d "$suite/tests" ]; then
     echo "SKIP schemasuite: no test suite in $suite (set SUITE)"
     echo "0 passed, 0 failed"

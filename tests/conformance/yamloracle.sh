@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Part of: template
 # json, yaml, toml and schema against the Go libraries that Helm links, over made-up inputs.
 #   yamloracle.sh [SEED [N [OPS]]]     default: another seed each day
 # A share of damaged YAML may differ in the line or wording of its error (libyaml is not go-yaml): 1 in 200 is let pass.
@@ -8,8 +9,8 @@ cd "$(dirname "$0")/../.." || exit 2
 seed=${1:-$(date +%j)} n=${2:-1000} ops=${3:-ysijpqtuv} dir=$PWD/build/conformance
 libs="schema toml yaml json regex value base"
 mkdir -p "$dir"
-if ! command -v go >/dev/null || ! (cd tests/conformance/yamloracle && go build -o "$dir/yamloracle" .); then
-    echo "SKIP yamloracle: needs Go and the modules in its go.mod"
+if ! go=$(tools/go.sh) || ! (cd tests/conformance/yamloracle && PATH=$go:$PATH go build -o "$dir/yamloracle" .); then
+    echo "SKIP yamloracle: needs Go 1.26 and the modules in its go.mod"
     echo "0 passed, 0 failed"
     exit 0
 fi
@@ -33,5 +34,6 @@ for ((i = 0; i < ${#ops}; i++)); do
     fi
     passed=$((passed + n - bad))
 done
+echo "$n made-up inputs each for ${#ops} operations, seed $seed"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

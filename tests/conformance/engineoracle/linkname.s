@@ -1,0 +1,1 @@
+// Lets inventory.go declare a function without a body.
