@@ -311,7 +311,8 @@ static void set_proxy(struct transfer *t, const struct http_url *u)
     curl.easy_setopt(t->easy, CURLOPT_NOPROXY, "");
 }
 
-static void set_protocol(struct transfer *t)
+/* Plain HTTP never has streams; waiting to learn that would last until the first answer, which may be a watch's. */
+static void set_protocol(struct transfer *t, const struct http_url *u)
 {
     CURL *e = t->easy;
 
@@ -319,7 +320,7 @@ static void set_protocol(struct transfer *t)
     curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L); /* else ending a name look-up waits for the resolver */
     curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl.easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
+    curl.easy_setopt(e, CURLOPT_PIPEWAIT, (long)str_eq(u->scheme, STR("https")));
     curl.easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
     curl.easy_setopt(e, CURLOPT_USERAGENT, t->loop->client->user_agent);
     if (t->rq.compressed)
@@ -341,7 +342,7 @@ static int prepare(struct transfer *t, struct err **err)
     at_home = t->hops == 0 || http_url_same_origin(t->first_url, str_from(t->url));
     trusted = t->credentials.origin.n > 0 && http_url_same_origin(t->credentials.origin, str_from(t->url));
     curl.easy_setopt(t->easy, CURLOPT_URL, t->url);
-    set_protocol(t);
+    set_protocol(t, &u);
     set_headers(t, at_home, trusted);
     set_method(t);
     set_tls(t, &u, at_home, trusted);

@@ -212,6 +212,29 @@ static void test_exchanges_do_not_wait_behind_streams(void **state)
         http_stream_close(s[i]);
 }
 
+static void *open_late(void *arg)
+{
+    UNUSED(arg);
+    IGNORE_ERROR(open_stream("/late", (struct http_request){ .deadline_ms = 2000 },
+                             &(struct http_stream *){ NULL }, NULL));
+    return NULL;
+}
+
+static void test_streams_do_not_wait_for_each_other(void **state)
+{
+    CLEANUP(err_free) struct err *err = NULL;
+    CLEANUP(http_stream_close) struct http_stream *s = NULL;
+    pthread_t late;
+    int r;
+
+    UNUSED(state);
+    assert_num(pthread_create(&late, NULL, open_late, NULL), 0);
+    usleep(200 * 1000);
+    r = open_stream("/lines", (struct http_request){ .deadline_ms = 1000 }, &s, &err);
+    pthread_join(late, NULL);
+    assert_ok(r, err);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -226,6 +249,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_cancelling_wakes_the_reader, setup, teardown),
         cmocka_unit_test_setup_teardown(test_exchanges_do_not_wait_behind_streams, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_streams_do_not_wait_for_each_other, setup, teardown),
     };
 
     return RUN_TESTS(tests);
