@@ -8,6 +8,7 @@
 # make asan | tsan    build/asan/pintle, build/tsan/pintle
 # make fuzz T=json    libFuzzer on one target                                                    (SECONDS=60)
 # make bench          comparison with real helm in one run                                       (T=template)
+# make fault          kill -9 at every write and at random moments                               (T=dev, QUICK=1, SEED=)
 # make conformance    real helm, kubectl, kube-apiserver and etcd against pintle                 (T=kubectl)
 # make format         clang-format over everything
 # make install        into PREFIX (/usr/local), DESTDIR honoured
@@ -182,7 +183,7 @@ quickstart: packages-build
 	@$(MAKE) --no-print-directory -j2 all
 	@tools/quickstart.sh
 
-fresh conformance bench:
+fresh conformance bench fault:
 	@tools/$@.sh
 
 check:
@@ -198,7 +199,7 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all asan tsan test unit-tests test-objects fuzz fuzz-targets packages-build packages-test quickstart fresh conformance bench \
+.PHONY: all asan tsan test unit-tests test-objects fuzz fuzz-targets packages-build packages-test quickstart fresh conformance bench fault \
         check format install clean print-cflags FORCE
 
 -include $(patsubst %.o,%.d,$(call objects,$(PKG_SOURCES) $(CMD_SOURCES) $(TEST_SOURCES) $(TESTLIB_SOURCES) $(FUZZ_SOURCES)))
