@@ -26,6 +26,7 @@ struct asked {
 
 void kube_discovery_init(struct kube_discovery *d)
 {
+    pthread_mutex_init(&d->asking, NULL);
     pthread_mutex_init(&d->lock, NULL);
     d->memory = arena_new(MEMORY_MAX);
 }
@@ -49,6 +50,7 @@ void kube_discovery_done(struct kube_discovery *d)
     map_done(&d->asked);
     arena_free(d->memory);
     pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->asking);
 }
 
 void kube_discovery_forget(struct kube *k)
@@ -239,28 +241,40 @@ static int no_match(struct str api_version, struct str kind, struct err **err)
     return r;
 }
 
-int kube_kind_find(struct kube *k, struct str api_version, struct str kind, const struct kube_kind **ret,
-                   struct err **err)
+static const struct kube_kind *find_known(struct kube_discovery *d, struct str api_version, struct str kind)
 {
-    struct kube_discovery *d = &k->conn->discovery;
     const struct kube_kind *found;
-    bool ask;
-    int r;
 
     pthread_mutex_lock(&d->lock);
     found = known(d, api_version, kind);
     if (!found)
         found = kube_builtin_kind(api_version, kind);
-    ask = !found && api_version.n < 512 && may_ask(d, api_version);
     pthread_mutex_unlock(&d->lock);
-    if (ask) {
-        r = ask_group_version(k, api_version, err);
-        if (r < 0)
-            return r;
+    return found;
+}
+
+int kube_kind_find(struct kube *k, struct str api_version, struct str kind, const struct kube_kind **ret,
+                   struct err **err)
+{
+    struct kube_discovery *d = &k->conn->discovery;
+    const struct kube_kind *found = find_known(d, api_version, kind);
+    bool ask;
+    int r = 0;
+
+    if (!found && api_version.n < 512) {
+        pthread_mutex_lock(&d->asking);
+        found = find_known(d, api_version, kind);
         pthread_mutex_lock(&d->lock);
-        found = known(d, api_version, kind);
+        ask = !found && may_ask(d, api_version);
         pthread_mutex_unlock(&d->lock);
+        if (ask)
+            r = ask_group_version(k, api_version, err);
+        if (ask && r == 0)
+            found = find_known(d, api_version, kind);
+        pthread_mutex_unlock(&d->asking);
     }
+    if (r < 0)
+        return r;
     if (!found)
         return no_match(api_version, kind, err);
     *ret = found;

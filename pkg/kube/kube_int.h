@@ -69,6 +69,8 @@ NODISCARD int kube_exec_run(const struct kube_config *c, struct kube_secrets *s,
 /* ---- the connection ----------------------------------------------------------------------------------------------- */
 
 struct kube_discovery {
+    pthread_mutex_t
+        asking; /* taken before lock: who misses a kind waits for the answer that another has asked for */
     pthread_mutex_t lock;
     struct arena *memory; /* of the kinds; never shrinks while the client lives */
     struct map kinds;     /* "apiVersion kind" -> struct kube_kind */
