@@ -68,3 +68,6 @@ NODISCARD int release_observe(struct release_manager *m, struct arena *a, struct
 
 /* render.c: from a decision to the record, the objects and the plan's inputs. */
 NODISCARD int release_prepare(struct release_manager *m, struct observation *o, struct err **err);
+/* Fills o->changes of the deployed revision, for a process that did not see them: the values of the revision before it
+ * against the wanted ones. None when that revision is not kept. */
+NODISCARD int release_recall_changes(struct observation *o, struct err **err);

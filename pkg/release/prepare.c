@@ -241,6 +241,26 @@ static int read_before(struct observation *o, struct record **ret_base, struct e
     return 0;
 }
 
+int release_recall_changes(struct observation *o, struct err **err)
+{
+    struct record *before;
+    size_t i = o->n_heads;
+    int r;
+
+    while (i > 0 &&
+           (o->heads[i - 1].revision >= o->decision.revision || o->heads[i - 1].status != RECORD_SUPERSEDED))
+        i--;
+    if (i == 0)
+        return 0;
+    r = read_head(o, &o->heads[i - 1], &before, err);
+    if (r < 0)
+        return r;
+    arena_on_free(o->arena, free_record, before);
+    o->changes = value_diff(o->arena, values_floats(o->arena, record_config(before)), o->values,
+                            RELEASE_CHANGES_MAX, &o->n_changes);
+    return 0;
+}
+
 /* ---- what could stand in the way ------------------------------------------------------------------------------------ */
 
 static int check_rights(struct observation *o, struct err **err)

@@ -154,15 +154,18 @@ static int report_waiting(struct release_manager *m, struct observation *o, stru
 static struct str success_message(struct observation *o)
 {
     struct str paths = release_changed_paths(o);
-    const char *what = o->decision.op == OPERATION_INSTALL ? "installed"
-                       : o->decision.op == OPERATION_ADOPT ? "adopted as it is"
-                                                           : "upgraded";
+    /* NONE: the process that did it could not say so. */
+    bool first = o->decision.op == OPERATION_INSTALL ||
+                 (o->decision.op == OPERATION_NONE && o->decision.revision == 1);
+    bool adopted = o->decision.op == OPERATION_ADOPT, upgraded = !first && !adopted;
 
     return arena_printf(o->arena, "%.*s %.*s %s as %.*s/%.*s revision %lld%s%.*s", STR_ARG(o->spec.chart),
-                        STR_ARG(o->stored.version), what, STR_ARG(o->spec.target_ns),
-                        STR_ARG(o->spec.release), (long long)o->decision.revision,
-                        o->decision.op == OPERATION_UPGRADE && paths.n ? "; values changed: " : "",
-                        STR_ARG(o->decision.op == OPERATION_UPGRADE ? paths : STR("")));
+                        STR_ARG(o->stored.version),
+                        first     ? "installed"
+                        : adopted ? "adopted as it is"
+                                  : "upgraded",
+                        STR_ARG(o->spec.target_ns), STR_ARG(o->spec.release), (long long)o->decision.revision,
+                        upgraded && paths.n ? "; values changed: " : "", STR_ARG(upgraded ? paths : STR("")));
 }
 
 /* Are the objects what their specs say? Asked after an operation, until they are. */
@@ -194,6 +197,32 @@ static int finish_deployed(struct release_manager *m, struct observation *o, str
     return release_report(m, o, &rep, err);
 }
 
+/* Does the status speak of what is deployed? Not when the process that deployed it could not report. */
+static bool is_told(const struct observation *o, struct value ready)
+{
+    struct value status = value_getz(o->spec.object, "status");
+
+    return str_eq(value_str(value_getz(ready, "reason")), STR("Deployed")) &&
+           value_int(value_getz(status, "revision"), 0) == o->decision.revision &&
+           str_eq(value_str(value_getz(status, "inputsDigest")), str_from(o->inputs));
+}
+
+/* The newest record and its objects. */
+static int recall_record(struct observation *o, struct err **err)
+{
+    struct kube_ref ref = KUBE_REF("v1", "Secret", o->spec.target_ns, o->heads[o->n_heads - 1].secret_name);
+    struct value secret;
+    int r = kube_get(o->as, o->arena, &ref, &secret, err);
+
+    if (r == 0)
+        r = record_decode(secret, &o->last, err);
+    if (r < 0)
+        return r;
+    o->record = o->last;
+    return release_objects_parse_known(o->as, o->arena, record_manifest(o->last), &o->owner, &o->plan.objects,
+                                       err);
+}
+
 /* A release that is deployed with these inputs. Its health is looked at as long as it was not seen to be well. */
 static int finish_unchanged(struct release_manager *m, struct observation *o, struct release_memory *mem,
                             struct controller_result *ret, struct err **err)
@@ -205,24 +234,16 @@ static int finish_unchanged(struct release_manager *m, struct observation *o, st
     struct release_run run;
     int r = 0;
 
-    if (str_eq(value_str(value_getz(ready, "reason")), STR("Deployed")))
-        rep.message = value_str(value_getz(ready, "message"));
-    else
-        rep.message = success_message(o);
-    if (!kube_condition_is(o->spec.object, STR("Healthy"), "True") && o->n_heads > 0) {
-        struct kube_ref ref =
-            KUBE_REF("v1", "Secret", o->spec.target_ns, o->heads[o->n_heads - 1].secret_name);
-        struct value secret;
-
-        r = kube_get(o->as, o->arena, &ref, &secret, err);
-        if (r == 0)
-            r = record_decode(secret, &o->last, err);
-        if (r == 0)
-            r = release_objects_parse_known(o->as, o->arena, record_manifest(o->last), &o->owner,
-                                            &o->plan.objects, err);
+    rep.recalled = !is_told(o, ready);
+    if (rep.recalled)
+        r = release_recall_changes(o, err);
+    if (r < 0)
+        return r;
+    rep.message = rep.recalled ? success_message(o) : value_str(value_getz(ready, "message"));
+    if ((rep.recalled || !kube_condition_is(o->spec.object, STR("Healthy"), "True")) && o->n_heads > 0) {
+        r = recall_record(o, err);
         if (r < 0)
             return r;
-        o->record = o->last;
         run = make_run(o, mem);
         if (!check_health(o, &run, &rep))
             ret->requeue_after_ms = HEALTH_POLL_MS;
@@ -381,10 +402,13 @@ static bool must_wait_for_retry(struct release_memory *mem, const char *print, s
     return true;
 }
 
-/* 0.25 s, doubling to 5 minutes; what no retry cures waits for a change, and is tried every 10 minutes. */
-static int64_t retry_after(const struct controller_call *call, enum errc code)
+/* 0.25 s, doubling to 5 minutes; what no retry cures waits for a change, and is tried every 10 minutes. A kind that
+ * is missing comes with somebody else's definition, which nobody watches. */
+static int64_t retry_after(const struct controller_call *call, const struct err *err)
 {
-    return errc_retryable(code) ? MIN((int64_t)250 << MIN(call->failures, 11U), (int64_t)300000) : RECHECK_MS;
+    return errc_retryable(err_code(err)) || kube_err_is_no_match(err)
+               ? MIN((int64_t)250 << MIN(call->failures, 11U), (int64_t)300000)
+               : RECHECK_MS;
 }
 
 static int reconcile_object(struct release_manager *m, const struct controller_call *call,
@@ -440,7 +464,7 @@ int release_reconcile(void *ctx, const struct controller_call *call, struct cont
     }
     r = reconcile_object(m, call, object, mem, ret, err);
     if (r < 0) {
-        ret->requeue_after_ms = retry_after(call, (enum errc) - r);
+        ret->requeue_after_ms = retry_after(call, *err);
         mem->retry_at_ms = clock_mono_ms() + ret->requeue_after_ms;
         memcpy(mem->failed_inputs, print, sizeof(print));
     } else if (ret->requeue_after_ms == 0) {

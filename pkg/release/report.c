@@ -171,7 +171,7 @@ struct str release_changed_paths(struct observation *o)
 
 /* ---- the status -------------------------------------------------------------------------------------------------------- */
 
-static void set_deployed(struct observation *o, struct value status)
+static void set_deployed(struct observation *o, bool recalled, struct value status)
 {
     const struct record *rec = o->record;
     const struct metadata *md = o->chart ? chart_metadata(o->chart) : NULL;
@@ -186,7 +186,7 @@ static void set_deployed(struct observation *o, struct value status)
         return;
     value_setz(status, "helmStatus", value_from_str(str_from(record_status_name(record_status(rec)))));
     value_setz(status, "lastDeployed", value_path(rec->release, "info.last_deployed"));
-    if (o->decision.op == OPERATION_INSTALL || o->decision.op == OPERATION_UPGRADE) {
+    if (recalled || o->decision.op == OPERATION_INSTALL || o->decision.op == OPERATION_UPGRADE) {
         value_setz(status, "objects", value_from_int((int64_t)o->plan.objects.n));
         value_setz(status, "changes", changes_status(o));
     }
@@ -201,7 +201,7 @@ static struct value status_fields(struct observation *o, const struct release_re
     if (o->config.service_account.n > 0)
         value_setz(fields, "serviceAccountName", value_from_str(o->config.service_account));
     if (rep->deployed)
-        set_deployed(o, fields);
+        set_deployed(o, rep->recalled, fields);
     return fields;
 }
 

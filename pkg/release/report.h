@@ -42,6 +42,7 @@ struct release_report {
     struct kube_condition health; /* status and message; no status: as it was */
     const char *word;             /* yaho's status.status: success, initError, updateFailed, initResource */
     bool deployed;                /* revision, versions, digest and changes are those of the observation */
+    bool recalled;                /* what an earlier process did and did not come to tell */
 };
 
 /* Writes the status when it differs, and one event when Ready's reason or message changed. */
