@@ -51,6 +51,7 @@ struct subject { /* one Chart under reconciliation */
     struct value md; /* annotations of the newest resolved version: deprecated, type, tags */
     bool deps_synced;
     const char *reason; /* of a failure, when the code does not tell */
+    int64_t retry_ms;   /* above 0: the server's answer was bad; its Repository asks again after so long */
 };
 
 /* ---- observe ---------------------------------------------------------------------------------------------------------- */
@@ -286,21 +287,29 @@ static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v,
     char hex[SHA256_HEX];
     int r = registry_source_read(m->registry, s->arena, s->repository, &source, &auth, err);
 
-    if (r == 0)
-        r = registry_fetch_chart(&source, v->version, &packed, err);
+    if (r < 0)
+        return r;
+    s->retry_ms = source.interval_ms;
+    s->reason = "FetchFailed";
+    r = registry_fetch_chart(&source, v->version, &packed, err);
     if (r == 0)
         r = chart_load_archive(buf_str(&packed), NULL, ret, err);
     if (r < 0) {
-        s->reason = r == -ERRC_DIGEST                      ? "DigestMismatch"
-                    : r == -ERRC_PARSE || r == -ERRC_LIMIT ? "ChartInvalid"
-                                                           : NULL;
+        if (r == -ERRC_DIGEST)
+            s->reason = "DigestMismatch";
+        else if (r == -ERRC_PARSE || r == -ERRC_LIMIT || r == -ERRC_INVALID)
+            s->reason = "ChartInvalid";
+        else if (r == -ERRC_TIMEOUT)
+            s->reason = "Timeout";
         return err_wrap(err, r, "chart %.*s %.*s", STR_ARG(s->name), STR_ARG(v->id.version));
     }
     sha256_hex(buf_str(&packed), hex);
     v->id.digest = arena_dup(s->arena, str_from(hex));
-    if (str_eq(chart_metadata(*ret)->name, s->name) && str_eq(chart_metadata(*ret)->version, v->id.version))
-        return 0;
     s->reason = "ChartInvalid";
+    if (str_eq(chart_metadata(*ret)->name, s->name) && str_eq(chart_metadata(*ret)->version, v->id.version)) {
+        s->reason = NULL;
+        return 0;
+    }
     r = err_set(err, ERRC_INVALID, "the archive holds chart %.*s %.*s, the index says %.*s %.*s",
                 STR_ARG(chart_metadata(*ret)->name), STR_ARG(chart_metadata(*ret)->version), STR_ARG(s->name),
                 STR_ARG(v->id.version));
@@ -483,6 +492,14 @@ static int work(struct chart_manager *m, struct subject *s, struct err **err)
     return r < 0 ? r : delete_unwanted(m, s, err);
 }
 
+/* A server may serve something else the next time, and nothing tells when. 0: the controller's own pace. */
+static int64_t retry_after_ms(const struct subject *s, const struct controller_call *call, int r)
+{
+    if (s->retry_ms > 0)
+        return MIN(s->retry_ms, (int64_t)1000 << MIN(call->failures, 9U));
+    return r == -ERRC_UNAVAILABLE && s->reason ? WAIT_FOR_REPOSITORY_MS : 0;
+}
+
 static int reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
                      struct err **err)
 {
@@ -502,8 +519,8 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     if (s.name.n == 0)
         s.name = call->key.name;
     r = work(m, &s, &cause);
-    if (r == -ERRC_UNAVAILABLE && s.reason)
-        ret->requeue_after_ms = WAIT_FOR_REPOSITORY_MS;
+    if (r < 0)
+        ret->requeue_after_ms = retry_after_ms(&s, call, r);
     return report(m, &s, cause, err);
 }
 

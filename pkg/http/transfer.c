@@ -471,6 +471,27 @@ static enum errc code_errc(CURLcode code)
     }
 }
 
+/* libcurl's reason without its measurements: the same failure reads the same each time, so that it is news once. "Failed to
+ * connect to h port 1 after 3 ms: …", "Operation timed out after 1001 milliseconds with 5 bytes received". */
+static void add_reason(const struct transfer *t, CURLcode code, struct buf *out)
+{
+    struct str why = str_from(*t->reason ? t->reason : curl.easy_strerror(code)), rest;
+    size_t at = str_find(why, STR(" after ")), end = at + strlen(" after ");
+
+    if (at == STR_NPOS) {
+        escape_controls(why, out);
+        return;
+    }
+    while (end < why.n && ascii_is_digit(why.p[end]))
+        end++;
+    rest = str_sub(why, end, why.n);
+    escape_controls(str_sub(why, 0, at), out);
+    if (str_has_prefix(rest, STR(" ms")))
+        escape_controls(str_trim_prefix(rest, STR(" ms")), out);
+    else if (!str_has_prefix(rest, STR(" milliseconds")))
+        escape_controls(str_sub(why, at, why.n), out);
+}
+
 static int transfer_failed(struct transfer *t, CURLcode code, struct err **err)
 {
     CLEANUP(buf_done) struct buf what = BUF_INIT(HTTP_URL_MAX * 4), why = BUF_INIT(8 * KIB);
@@ -478,7 +499,7 @@ static int transfer_failed(struct transfer *t, CURLcode code, struct err **err)
     describe(t, &what);
     if (t->fail_code != ERRC_NONE)
         return err_set(err, (enum errc)t->fail_code, "%s: %s", buf_z(&what), t->fail_text);
-    escape_controls(str_from(*t->reason ? t->reason : curl.easy_strerror(code)), &why);
+    add_reason(t, code, &why);
     return err_set(err, code_errc(code), "%s: %s", buf_z(&what), buf_z(&why));
 }
 

@@ -195,8 +195,8 @@ static struct str index_url(struct arena *a, struct str url)
     return registry_resolve_url(a, url, STR("index.yaml"));
 }
 
-/* Servers say 200 and send a web page: Helm's YAML parser would complain about line 1, we say what it is. */
-static int check_is_index(const struct http_response *rs, struct err **err)
+/* Servers say 200 and send a web page: a parser would complain about its first line, we say what it is. */
+static int check_no_page(const struct http_response *rs, struct err **err)
 {
     struct str type = http_response_header(rs, STR("Content-Type"));
 
@@ -239,7 +239,7 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
     r = http_do(s->http, &rq.http, &rs, err);
     if (r == 0 && rs.status == 304)
         return 0;
-    r = r < 0 ? refused(url, r, err) : check_is_index(&rs, err);
+    r = r < 0 ? refused(url, r, err) : check_no_page(&rs, err);
     if (r < 0)
         return r;
     *ret_etag = arena_dup(a, http_response_header(&rs, STR("ETag")));

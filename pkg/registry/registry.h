@@ -130,6 +130,7 @@ struct registry_source {
     bool files;                       /* file:// URLs are read: for command lines only */
     unsigned refuse_nets;             /* http.h; 0: none */
     int64_t deadline_ms;              /* 0: 60 s */
+    int64_t interval_ms;              /* between two looks at its index */
 };
 /* GET <url>/index.yaml into a new file at `path`. 1: new bytes, etag and last_modified are set in `a`; 0: the server says that
  * nothing has changed since `known` (may be NULL). The error reads as Helm's: looks like "URL" is not a valid chart

@@ -64,6 +64,8 @@ static int read_source(struct registry_manager *m, struct arena *a, struct value
         .url = value_str(value_getz(spec, "url")),
         .refuse_nets = m->refuse_nets,
         .deadline_ms = registry_duration_ms(value_getz(spec, "timeout"), 0),
+        .interval_ms = MAX(registry_duration_ms(value_path(spec, "sync.interval"), INTERVAL_DEFAULT_MS),
+                           (int64_t)INTERVAL_MIN_MS),
     };
     if (secret_name.n == 0)
         return 0;
@@ -383,12 +385,10 @@ static int sync_all(struct registry_manager *m, struct repository *p, struct err
 static int64_t next_look_ms(const struct repository *p, const struct controller_call *call, bool failed)
 {
     struct value enabled = value_path(p->spec, "sync.enabled");
-    int64_t interval_ms = MAX(registry_duration_ms(value_path(p->spec, "sync.interval"), INTERVAL_DEFAULT_MS),
-                              (int64_t)INTERVAL_MIN_MS);
 
     if (failed)
-        return MIN(interval_ms, (int64_t)1000 << MIN(call->failures, 9U));
-    return value_is_null(enabled) || value_bool(enabled) ? interval_ms : 0;
+        return MIN(p->source.interval_ms, (int64_t)1000 << MIN(call->failures, 9U));
+    return value_is_null(enabled) || value_bool(enabled) ? p->source.interval_ms : 0;
 }
 
 int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,

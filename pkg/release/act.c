@@ -362,7 +362,7 @@ static int act_deployed(struct release_run *run, struct err **err)
 /* Deletes the oldest records over the limit; the deployed one and the current one stay. */
 static int act_trim(struct release_run *run, struct err **err)
 {
-    size_t have = run->n_heads, max = (size_t)MAX(run->spec->max_history, 1);
+    size_t have = run->n_heads, max = (size_t)run->spec->max_history;
     int64_t current = record_revision(run->record);
     int r;
 

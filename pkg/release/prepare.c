@@ -379,8 +379,9 @@ static void fill_plan(struct observation *o, bool fresh)
     p->wait = o->config.wait;
     p->namespace_terminating = o->namespace_terminating;
     p->record = o->record;
-    p->n_over_limit =
-        have > (size_t)MAX(o->spec.max_history, 1) ? have - (size_t)MAX(o->spec.max_history, 1) : 0;
+    p->n_over_limit = o->spec.max_history > 0 && have > (size_t)o->spec.max_history
+                          ? have - (size_t)o->spec.max_history
+                          : 0;
     for (size_t i = 0; i < o->n_heads; i++)
         p->n_earlier_deployed +=
             o->heads[i].status == RECORD_DEPLOYED && o->heads[i].revision < o->decision.revision;

@@ -402,13 +402,17 @@ static bool must_wait_for_retry(struct release_memory *mem, const char *print, s
     return true;
 }
 
-/* 0.25 s, doubling to 5 minutes; what no retry cures waits for a change, and is tried every 10 minutes. A kind that
- * is missing comes with somebody else's definition, which nobody watches. */
+/* 0.25 s, doubling to 5 minutes, or to one for what others may mend unseen: rights, accounts, objects in the way, a kind
+ * whose definition is missing. What lies in the inputs waits for them to change, and is tried every 10 minutes. */
 static int64_t retry_after(const struct controller_call *call, const struct err *err)
 {
-    return errc_retryable(err_code(err)) || kube_err_is_no_match(err)
-               ? MIN((int64_t)250 << MIN(call->failures, 11U), (int64_t)300000)
-               : RECHECK_MS;
+    enum errc code = err_code(err);
+    bool unseen =
+        code == ERRC_FORBIDDEN || code == ERRC_NOT_FOUND || code == ERRC_EXISTS || kube_err_is_no_match(err);
+
+    if (!errc_retryable(code) && !unseen)
+        return RECHECK_MS;
+    return MIN((int64_t)250 << MIN(call->failures, 11U), (int64_t)(unseen ? 60000 : 300000));
 }
 
 static int reconcile_object(struct release_manager *m, const struct controller_call *call,

@@ -25,7 +25,7 @@ struct release_spec {
     bool suspend, orphan, deleting;
     bool force_conflicts, take_ownership;
     int64_t timeout_ms; /* 0: the Config's, or the default */
-    int64_t max_history;
+    int64_t max_history; /* 0: all */
 };
 
 struct release_config {
