@@ -125,7 +125,7 @@ void chart_found_done(struct chart_found *f)
     registry_found_done(&f->remote);
 }
 
-static int check_verify(const struct cli *c, struct err **err)
+int chart_flags_check_verify(const struct cli *c, struct err **err)
 {
     if (cli_bool(c, "verify"))
         return err_set(err, ERRC_UNSUPPORTED, "--verify: provenance files are not checked by this command");
@@ -151,7 +151,7 @@ int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret,
 {
     CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
     struct str wanted = str_trim(str_from(name)), repo = str_from(cli_string(c, "repo"));
-    int r = check_verify(c, err);
+    int r = chart_flags_check_verify(c, err);
 
     if (r == 0 && repo.n == 0)
         r = find_here(wanted, ret, err);

@@ -26,23 +26,26 @@
     }
 
 /* How a server is spoken to: what chart_fetcher_init() reads. */
-#define CHART_SERVER_FLAGS                                                                         \
-    { "username", 0, CLI_STRING, NULL, NULL, "user name at the repository", NULL },                \
-        { "password", 0, CLI_STRING, NULL, NULL, "password at the repository", NULL },             \
-        { "cert-file", 0, CLI_STRING, NULL, NULL, "certificate to show to the repository", NULL }, \
-        { "key-file", 0, CLI_STRING, NULL, NULL, "key of --cert-file", NULL },                     \
-        { "ca-file", 0,    CLI_STRING,                                                             \
-          NULL,      NULL, "authorities that may have signed the repository's certificate",        \
-          NULL },                                                                                  \
-        { "insecure-skip-tls-verify",                                                              \
-          0,                                                                                       \
-          CLI_BOOL,                                                                                \
-          NULL,                                                                                    \
-          NULL,                                                                                    \
-          "do not check the repository's certificate",                                             \
-          NULL },                                                                                  \
-    {                                                                                              \
-        "plain-http", 0, CLI_BOOL, NULL, NULL, "speak http with a registry", NULL                  \
+#define CHART_TLS_FLAGS                                                                        \
+    { "cert-file", 0, CLI_STRING, NULL, NULL, "certificate to show to the repository", NULL }, \
+        { "key-file", 0, CLI_STRING, NULL, NULL, "key of --cert-file", NULL },                 \
+        { "ca-file", 0,    CLI_STRING,                                                         \
+          NULL,      NULL, "authorities that may have signed the repository's certificate",    \
+          NULL },                                                                              \
+        { "insecure-skip-tls-verify",                                                          \
+          0,                                                                                   \
+          CLI_BOOL,                                                                            \
+          NULL,                                                                                \
+          NULL,                                                                                \
+          "do not check the repository's certificate",                                         \
+          NULL },                                                                              \
+    {                                                                                          \
+        "plain-http", 0, CLI_BOOL, NULL, NULL, "speak http with a registry", NULL              \
+    }
+#define CHART_SERVER_FLAGS                                                                           \
+    CHART_TLS_FLAGS, { "username", 0, CLI_STRING, NULL, NULL, "user name at the repository", NULL }, \
+    {                                                                                                \
+        "password", 0, CLI_STRING, NULL, NULL, "password at the repository", NULL                    \
     }
 /* Where a chart may come from. */
 #define CHART_PATH_FLAGS                                                                                 \
@@ -78,6 +81,8 @@ struct chart_fetcher {
 NODISCARD int chart_fetcher_init(struct cli *c, struct chart_fetcher *f, struct err **err);
 void chart_fetcher_done(struct chart_fetcher *f);
 DEFINE_CLEANUP_VALUE(struct chart_fetcher, chart_fetcher_done)
+/* UNSUPPORTED when --verify was given. */
+NODISCARD int chart_flags_check_verify(const struct cli *c, struct err **err);
 /* --version, or with --devel alone what stands for it. */
 struct str chart_flags_version(const struct cli *c);
 

@@ -19,6 +19,11 @@
     X(mirror_serve)         \
     X(mirror_verify)        \
     X(package)              \
+    X(pull)                 \
+    X(push)                 \
+    X(registry)             \
+    X(registry_login)       \
+    X(registry_logout)      \
     X(repo)                 \
     X(repo_index)           \
     X(show)                 \

@@ -39,7 +39,7 @@ struct http_header {
 struct http_credentials {
     struct str
         origin; /* "https://charts.example.com:8443", or any URL of that origin; empty: they are never sent */
-    struct str user, password;    /* basic authentication, when `user` is set */
+    struct str user, password;    /* basic authentication, when one is set */
     struct str bearer;            /* or this token */
     struct str cert_pem, key_pem; /* client certificate and its key, PEM text */
 };

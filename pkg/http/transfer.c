@@ -163,7 +163,7 @@ static void add_authorization(struct transfer *t)
     if (c->bearer.n > 0) {
         buf_adds(&value, "Bearer ");
         buf_addstr(&value, c->bearer);
-    } else if (c->user.n > 0) {
+    } else if (c->user.n > 0 || c->password.n > 0) {
         buf_addstr(&pair, c->user);
         buf_addc(&pair, ':');
         buf_addstr(&pair, c->password);

@@ -140,6 +140,9 @@ int oci_login_put(struct str config, struct str host, const struct oci_login *lo
         return r;
     if (!value_is_map(root))
         root = value_new_map(a);
+    r = login ? check_helpers(root, host, false, err) : 0;
+    if (r < 0)
+        return r;
     auths = value_getz(root, "auths");
     if (!value_is_map(auths))
         auths = value_new_map(a);

@@ -29,7 +29,8 @@ struct oci_ref {
     struct str tag;        /* as the registry has it: '_' where the version has '+'; "" */
     struct str digest;     /* "sha256:…"; "" */
 };
-bool oci_is_url(struct str text); /* does it begin with "oci://"? */
+bool oci_host_is_valid(struct str host); /* "registry.example.com:5000", "[::1]:5000" */
+bool oci_is_url(struct str text);        /* does it begin with "oci://"? */
 /* "[oci://]host/repository[:tag][@digest]"; a '+' in the tag becomes '_'. Strings in `a`. INVALID with oras' words:
  * "invalid reference: missing registry or repository", invalid reference: invalid tag "…". */
 NODISCARD int oci_ref_parse(struct arena *a, struct str text, struct oci_ref *ret, struct err **err);
@@ -50,7 +51,8 @@ struct oci_login {
  * the credential helper that the file hands this host to: helpers are programs, none is run. */
 NODISCARD int oci_login_find(struct arena *a, struct str config, struct str host, struct oci_login *ret,
                              struct err **err);
-/* The text with that login added or replaced (`login` NULL: removed); everything else in it is kept. `config` may be empty. */
+/* The text with that login added or replaced (`login` NULL: removed); everything else in it is kept. `config` may be empty.
+ * UNSUPPORTED when the file hands the host to a helper. */
 NODISCARD int oci_login_put(struct str config, struct str host, const struct oci_login *login,
                             struct buf *out, struct err **err);
 

@@ -14,7 +14,7 @@ static bool is_name_char(char c)
     return ascii_is_digit(c) || (c >= 'a' && c <= 'z');
 }
 
-static bool is_host(struct str s)
+bool oci_host_is_valid(struct str s)
 {
     size_t colon = str_rfind_char(s, ':');
     struct str port = colon == STR_NPOS ? STR("") : str_sub(s, colon + 1, s.n);
@@ -133,7 +133,7 @@ int oci_ref_parse(struct arena *a, struct str text, struct oci_ref *ret, struct 
         ref.tag = oci_tag_of_version(a, str_sub(ref.repository, at + 1, ref.repository.n));
         ref.repository = str_sub(ref.repository, 0, at);
     }
-    if (!is_host(ref.host))
+    if (!oci_host_is_valid(ref.host))
         return refuse("registry", ref.host, err);
     if (!is_repository(ref.repository))
         return refuse("repository", ref.repository, err);

@@ -94,7 +94,7 @@ static int find_login(const struct registry_source *s, struct arena *a, struct s
 
     if (!auth)
         return 0;
-    if (auth->user.n + auth->bearer.n == 0)
+    if (auth->user.n + auth->password.n + auth->bearer.n == 0)
         return auth->logins.n ? oci_login_find(a, auth->logins, host, ret, err) : 0;
     /* These are for the source's registry, not for one that an index names. */
     if (!s->pass_credentials &&

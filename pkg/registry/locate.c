@@ -31,13 +31,7 @@ void registry_found_done(struct registry_found *f)
 
 static void use_flags(struct search *s, struct str url)
 {
-    struct registry_found *f = s->found;
-
-    f->source = s->l->source;
-    f->source.url = url;
-    f->source.name = url;
-    f->auth = s->l->source.auth ? *s->l->source.auth : (struct registry_auth){ 0 };
-    f->source.auth = &f->auth;
+    registry_use_flags(s->l, url, s->found);
 }
 
 static int read_pem(struct arena *a, struct str path, struct str *ret, struct err **err)
@@ -352,35 +346,6 @@ static void name_pinned(struct search *s, const struct oci_ref *ref)
                            STR_ARG(str_trim_prefix(ref->digest, STR("sha256:"))));
 }
 
-/* The registry's login: the flags, else helm's file and docker's behind it. */
-static int find_logins(struct search *s, struct err **err)
-{
-    CLEANUP(free_ptr)
-    char *dir = getenv("DOCKER_CONFIG") ? xstrdup(getenv("DOCKER_CONFIG")) : fs_home_path(".docker");
-    CLEANUP(free_ptr) char *docker = dir ? fs_join(dir, "config.json") : NULL;
-    const char *const files[] = { s->l->logins, docker };
-    struct registry_auth *auth = &s->found->auth;
-    struct oci_ref ref;
-    int r = oci_ref_parse(s->a, s->reference, &ref, err);
-
-    for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++) {
-        CLEANUP(buf_done) struct buf text = BUF_INIT(OCI_CONFIG_MAX);
-        struct oci_login login;
-
-        if (auth->user.n + auth->bearer.n + auth->logins.n > 0 || !files[i] || !fs_exists(files[i]))
-            continue;
-        r = fs_read_file(files[i], &text, err);
-        if (r == 0)
-            r = oci_login_find(s->a, buf_str(&text), ref.host, &login, err);
-        if (r < 0)
-            return err_wrap(err, r, "%s", files[i]);
-        if (r == 1)
-            auth->logins = arena_dup(s->a, buf_str(&text));
-        r = 0;
-    }
-    return r;
-}
-
 static int resolve_oci(struct search *s, struct err **err)
 {
     struct registry_found *f = s->found;
@@ -388,13 +353,11 @@ static int resolve_oci(struct search *s, struct err **err)
     struct oci_ref ref;
     int r;
 
-    use_flags(s, s->reference);
     r = oci_ref_parse(s->a, s->reference, &ref, err);
     if (r == 0)
-        r = find_logins(s, err);
+        r = registry_use_registry(s->l, s->a, &ref, f, err);
     if (r < 0)
         return r;
-    f->source.url = arena_printf(s->a, OCI_SCHEME STR_FMT, STR_ARG(ref.host));
     f->name = str_basename(ref.repository);
     if (version.n > 0 && ref.tag.n > 0 && !str_eq(oci_tag_of_version(s->a, version), ref.tag))
         return err_set(err, ERRC_INVALID, "chart reference and version mismatch: " STR_FMT " is not " STR_FMT,

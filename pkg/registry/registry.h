@@ -206,6 +206,20 @@ NODISCARD int registry_fetch_found(const struct registry_locator *l, struct regi
 NODISCARD int registry_locate(const struct registry_locator *l, struct str reference, struct str repository,
                               struct str version, struct registry_found *ret, struct err **err);
 
+struct registry_push {
+    struct str archive, prov; /* prov "" when there is none */
+    const struct metadata *metadata;
+    struct str created; /* RFC 3339 */
+};
+/* Uploads to remote/<name>:<version> as helm push does; tells on l->line. UNSUPPORTED: scheme "http" not supported. */
+NODISCARD int registry_push(const struct registry_locator *l, const struct registry_push *p,
+                            struct str remote, struct err **err);
+/* Does the registry let this login in? Then it is written to the file l->logins (0600). `host` "registry.example.com:5000". */
+NODISCARD int registry_login(const struct registry_locator *l, struct str host, struct str user,
+                             struct str password, struct err **err);
+/* Takes the login out of the file; none there is fine. */
+NODISCARD int registry_logout(const struct registry_locator *l, struct str host, struct err **err);
+
 /* One row of helm's repositories.yaml. */
 struct registry_entry {
     struct str name, url, user, password;

@@ -120,6 +120,11 @@ NODISCARD int registry_fetch_version(const struct registry_source *s, struct are
                                      const struct registry_version *v, struct buf *out, struct str *ret_url,
                                      struct err **err);
 
+/* The locator's flags, for the server of `url`. */
+void registry_use_flags(const struct registry_locator *l, struct str url, struct registry_found *f);
+/* The locator's flags and logins, for a registry. f->source and f->auth are set; strings in `a`. */
+NODISCARD int registry_use_registry(const struct registry_locator *l, struct arena *a,
+                                    const struct oci_ref *ref, struct registry_found *f, struct err **err);
 void registry_say(const struct registry_locator *l, struct str text);
 /* "Pulled: host/charts/web:1.0.0", "Digest: sha256:…", and Helm's words about underscores. */
 void registry_say_transferred(const struct registry_locator *l, struct arena *a, const char *verb,
