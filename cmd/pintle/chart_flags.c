@@ -96,6 +96,7 @@ int chart_fetcher_init(struct cli *c, struct chart_fetcher *f, struct err **err)
                     .auth = &f->auth,
                     .insecure = cli_bool(c, "insecure-skip-tls-verify"),
                     .plain_http = cli_bool(c, "plain-http"),
+                    .pass_credentials = cli_bool(c, "pass-credentials"),
                     .files = true },
         .repositories = helm_path(c, HELM_REPOSITORY_CONFIG, f->arena),
         .cache = helm_path(c, HELM_REPOSITORY_CACHE, f->arena),
@@ -160,7 +161,6 @@ int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret,
     r = chart_fetcher_init(c, &f, err);
     if (r < 0)
         return r;
-    f.locator.source.pass_credentials = cli_bool(c, "pass-credentials");
     return registry_locate(&f.locator, wanted, repo, chart_flags_version(c), &ret->remote, err);
 }
 

@@ -39,8 +39,9 @@
           NULL,                                                                                \
           "do not check the repository's certificate",                                         \
           NULL },                                                                              \
+        { "plain-http", 0, CLI_BOOL, NULL, NULL, "speak http with a registry", NULL },         \
     {                                                                                          \
-        "plain-http", 0, CLI_BOOL, NULL, NULL, "speak http with a registry", NULL              \
+        "pass-credentials", 0, CLI_BOOL, NULL, NULL, "pass credentials to all domains", NULL   \
     }
 #define CHART_SERVER_FLAGS                                                                           \
     CHART_TLS_FLAGS, { "username", 0, CLI_STRING, NULL, NULL, "user name at the repository", NULL }, \
@@ -54,9 +55,8 @@
         { "repo", 0, CLI_STRING, NULL, NULL, "URL of the repository to take the chart from", NULL },     \
         { "devel", 0, CLI_BOOL, NULL, NULL, "use development versions, too", NULL },                     \
         { "verify", 0, CLI_BOOL, NULL, NULL, "verify the package before using it", NULL },               \
-        { "keyring", 0, CLI_STRING, NULL, NULL, "location of public keys used for verification", NULL }, \
     {                                                                                                    \
-        "pass-credentials", 0, CLI_BOOL, NULL, NULL, "pass credentials to all domains", NULL             \
+        "keyring", 0, CLI_STRING, NULL, NULL, "location of public keys used for verification", NULL      \
     }
 
 /* Log lines go to c->errout, as Helm prints them. */
@@ -68,7 +68,7 @@ void chart_flags_deprecated(struct cli *c, const char *flag, const char *text);
 NODISCARD int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, struct err **err);
 
 /* What it takes to fetch charts: an HTTP client, helm's files ($HELM_REPOSITORY_CONFIG, --repository-config, …) and
- * CHART_SERVER_FLAGS. Set locator.configured, .prov and .source.pass_credentials as the command needs them, then use
+ * CHART_SERVER_FLAGS. Set locator.configured and .prov as the command needs them, then use
  * registry_resolve(), registry_fetch_found() or registry_locate() (registry.h): every chart reference goes through these. */
 struct chart_fetcher {
     struct registry_locator locator;

@@ -140,7 +140,6 @@ static int run(struct cli *c, struct err **err)
 
     if (r == 0)
         r = chart_fetcher_init(c, &f, err);
-    f.locator.source.pass_credentials = cli_bool(c, "pass-credentials");
     f.locator.prov = cli_bool(c, "prov");
     for (size_t i = 0; i < c->n_args && r == 0; i++)
         r = pull(c, &f, c->args[i], err);
