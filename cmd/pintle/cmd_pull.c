@@ -113,8 +113,8 @@ static int untar(struct cli *c, const char *reference, const struct registry_fou
 static int save(struct cli *c, const struct registry_found *f, struct err **err)
 {
     CLEANUP(free_ptr)
-    char *name = str_dup(f->file),
-         *path = join(cli_string(c, "destination"), name), *prov = xasprintf("%s.prov", path);
+    char *name = str_dup(f->file), *path = join(cli_string(c, "destination"), name),
+         *prov = xasprintf("%s.prov", path);
     int r = fs_write_file(path, buf_str(&f->archive), 0644, err);
 
     if (r == 0 && f->prov.n > 0)

@@ -34,8 +34,7 @@ static int push(struct cli *c, const char *path, struct err **err)
     CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
     CLEANUP(chart_unref) struct chart *chart = NULL;
     CLEANUP(buf_done)
-    struct buf archive = BUF_INIT(ARCHIVE_PACKED_MAX),
-               prov = BUF_INIT(PROVENANCE_MAX), time = BUF_INIT(64);
+    struct buf archive = BUF_INIT(ARCHIVE_PACKED_MAX), prov = BUF_INIT(PROVENANCE_MAX), time = BUF_INIT(64);
     CLEANUP(free_ptr) char *prov_path = xasprintf("%s.prov", path);
     struct chart_log log = chart_flags_log(c);
     struct registry_push p;

@@ -110,9 +110,15 @@ static int find_owner(struct search *s, struct str url, struct registry_entry *r
 
 /* ---- indexes ----------------------------------------------------------------------------------------------------- */
 
-static int no_version(struct search *s, bool has_chart, struct err **err)
+static int no_version(struct search *s, struct registry_db *db, struct str repository, struct err **err)
 {
-    if (!has_chart)
+    struct registry_version *all;
+    size_t n;
+    int r = registry_versions(db, repository, s->reference, s->a, &all, &n, err);
+
+    if (r < 0)
+        return r;
+    if (n == 0)
         return err_set(err, ERRC_NOT_FOUND, "no chart name found");
     return err_set(err, ERRC_NOT_FOUND, "no chart version found for " STR_FMT "-" STR_FMT,
                    STR_ARG(s->reference), STR_ARG(s->version));
@@ -120,31 +126,24 @@ static int no_version(struct search *s, bool has_chart, struct err **err)
 
 static int pick_in(struct search *s, struct registry_db *db, const char *index, struct err **err)
 {
-    const struct registry_version *picked = NULL;
-    struct registry_version *all;
-    struct registry_figures figures;
-    struct str name = STR("index");
-    size_t n = 0;
-    int r = registry_index_load(db, name, s->found->source.url, index, &figures, err);
+    struct registry_load load = { .repository = STR("index"), .path = index };
+    struct registry_loaded loaded;
+    int r;
 
+    load.fetched.url = s->found->source.url;
+    r = registry_index_load(db, &load, s->a, &loaded, err);
     if (r == 0)
-        r = registry_versions(db, name, s->reference, s->a, &all, &n, err);
+        r = registry_find(db, load.repository, s->reference, s->version, s->a, &s->found->entry, err);
     if (r == 0)
-        r = registry_pick(all, n, s->version, &picked, err);
-    if (r == 0 && !picked)
-        r = no_version(s, n > 0, err);
-    if (r < 0)
-        return r;
-    s->found->entry = *picked;
-    return 0;
+        return no_version(s, db, load.repository, err);
+    return MIN(r, 0);
 }
 
 /* Takes the version from an index file. The database in `dir` is for this look only. */
 static int pick(struct search *s, const char *dir, const char *index, struct err **err)
 {
     CLEANUP(registry_db_close) struct registry_db *db = NULL;
-    CLEANUP(free_ptr) char *path = fs_join(dir, "index.db");
-    int r = registry_db_open(path, &db, err);
+    int r = registry_db_open(dir, &db, err);
 
     return r < 0 ? r : pick_in(s, db, index, err);
 }
