@@ -25,17 +25,40 @@ static int look_up(void *ctx, struct arena *a, struct str api_version, struct st
     return 0;
 }
 
+/* Appends "group/version" and "group/version/Kind" of what CRDs that are not there yet will serve. Room for `max`. */
+static size_t coming_versions(struct observation *o, struct str *names, size_t n, size_t max)
+{
+    for (size_t i = 0; i < o->plan.crds.n; i++) {
+        struct value spec = value_getz(o->plan.crds.items[i].body, "spec");
+        struct str group = value_str(value_getz(spec, "group")),
+                   kind = value_str(value_path(spec, "names.kind"));
+
+        for (struct value_iter it = value_iter(value_getz(spec, "versions"));
+             value_next(&it) && n + 2 <= max;) {
+            names[n] = arena_printf(o->arena, "%.*s/%.*s", STR_ARG(group),
+                                    STR_ARG(value_str(value_getz(it.v, "name"))));
+            names[n + 1] = arena_printf(o->arena, "%.*s/%.*s", STR_ARG(names[n]), STR_ARG(kind));
+            n += 2;
+        }
+    }
+    return n;
+}
+
 static int read_capabilities(struct observation *o, struct chart_capabilities *ret, struct err **err)
 {
     struct value version, list;
     struct str *names;
+    size_t coming = 0, max;
     int r = kube_server_version(o->as, o->arena, &version, err);
 
     if (r == 0)
         r = kube_api_versions(o->as, o->arena, &list, err);
     if (r < 0)
         return err_wrap(err, r, "capabilities of the cluster");
-    names = ARENA_ARRAY(o->arena, struct str, value_len(list));
+    for (size_t i = 0; i < o->plan.crds.n; i++)
+        coming += 2 * value_len(value_path(o->plan.crds.items[i].body, "spec.versions"));
+    max = value_len(list) + coming;
+    names = ARENA_ARRAY(o->arena, struct str, max);
     for (struct value_iter it = value_iter(list); value_next(&it);)
         names[it.i] = value_str(it.v);
     *ret = (struct chart_capabilities){
@@ -44,7 +67,7 @@ static int read_capabilities(struct observation *o, struct chart_capabilities *r
         .major = value_str(value_getz(version, "major")),
         .minor = value_str(value_getz(version, "minor")),
         .api_versions = names,
-        .n_api_versions = value_len(list),
+        .n_api_versions = coming_versions(o, names, value_len(list), max),
     };
     return 0;
 }
@@ -263,15 +286,77 @@ int release_recall_changes(struct observation *o, struct err **err)
 
 /* ---- what could stand in the way ------------------------------------------------------------------------------------ */
 
-static int check_rights(struct observation *o, struct err **err)
+/* The objects of the hooks that this operation runs. */
+static int hook_objects(struct observation *o, bool fresh, struct release_objects *ret, struct err **err)
+{
+    const enum chart_hook_event events[] = { fresh ? CHART_HOOK_PRE_INSTALL : CHART_HOOK_PRE_UPGRADE,
+                                             fresh ? CHART_HOOK_POST_INSTALL : CHART_HOOK_POST_UPGRADE };
+    struct release_objects all = { 0 }, set;
+
+    for (size_t i = 0; i < o->rendered->n_hooks && !o->config.disable_hooks; i++) {
+        const struct chart_hook *h = &o->rendered->hooks[i];
+        bool runs = false;
+        int r;
+
+        for (size_t e = 0; e < h->n_events; e++)
+            runs |= h->events[e] == events[0] || h->events[e] == events[1];
+        if (!runs)
+            continue;
+        r = release_objects_parse(o->as, o->arena, h->content, &o->owner, &set, err);
+        if (r < 0)
+            return err_wrap(err, r, "hook %.*s", STR_ARG(h->path));
+        all.items =
+            arena_grow(o->arena, all.items, all.n * sizeof(*all.items), (all.n + set.n) * sizeof(*all.items));
+        for (size_t k = 0; k < set.n; k++)
+            all.items[all.n++] = set.items[k];
+    }
+    *ret = all;
+    return 0;
+}
+
+static int check_rights(struct observation *o, bool fresh, struct err **err)
 {
     struct rights_needs *needs = rights_needs_new(o->arena);
+    struct release_objects hooks;
+    int r;
 
     o->stage = RELEASE_STAGE_RIGHTS;
+    r = hook_objects(o, fresh, &hooks, err);
+    if (r < 0)
+        return r;
     rights_need(needs, o->as, STR("v1"), STR("Secret"), o->spec.target_ns, "get list create update delete");
+    rights_need_objects(needs, o->as, &o->plan.crds, "get create");
+    rights_need_objects(needs, o->as, &hooks, "get create patch delete");
     rights_need_objects(needs, o->as, &o->plan.objects, "get list create patch");
     rights_need_objects(needs, o->as, &o->plan.removed, "get delete");
     return rights_check(o->as, o->arena, needs, err);
+}
+
+/* Before the chart's CRDs are made: what they will serve counts as served, so that everything that can be refused is
+ * refused before the first write. Rendered again, and kept, when they are there. */
+static int check_before_crds(struct observation *o, bool fresh, struct err **err)
+{
+    int r;
+
+    for (size_t i = 0; i < o->plan.crds.n; i++) {
+        struct value spec = value_getz(o->plan.crds.items[i].body, "spec");
+
+        for (struct value_iter it = value_iter(value_getz(spec, "versions")); value_next(&it);)
+            kube_kind_add(o->as,
+                          arena_printf(o->arena, "%.*s/%.*s", STR_ARG(value_str(value_getz(spec, "group"))),
+                                       STR_ARG(value_str(value_getz(it.v, "name")))),
+                          value_str(value_path(spec, "names.kind")),
+                          value_str(value_path(spec, "names.plural")),
+                          str_eq(value_str(value_getz(spec, "scope")), STR("Namespaced")));
+    }
+    r = render(o, fresh, err);
+    if (r == 0)
+        r = release_objects_parse(o->as, o->arena, o->rendered->manifest, &o->owner, &o->plan.objects, err);
+    if (r == 0)
+        r = check_rights(o, fresh, err);
+    o->plan.objects = (struct release_objects){ 0 };
+    chart_rendered_free(TAKE(o->rendered));
+    return r;
 }
 
 /* New objects, by kind and namespace: one metadata-only list each shows what exists already. */
@@ -395,6 +480,8 @@ static int prepare_deploy(struct observation *o, struct err **err)
 
     if (o->decision.op == OPERATION_INSTALL && !resume && !o->config.skip_crds)
         r = observe_crds(o, err);
+    if (r == 0 && o->plan.crds.n > 0)
+        r = check_before_crds(o, fresh, err);
     if (r < 0 || o->plan.crds.n > 0) {
         o->plan.decision = o->decision;
         return r;
@@ -416,7 +503,7 @@ static int prepare_deploy(struct observation *o, struct err **err)
         o->changes = value_diff(o->arena, values_floats(o->arena, record_config(base)), o->values,
                                 RELEASE_CHANGES_MAX, &o->n_changes);
     if (!resume)
-        r = check_rights(o, err);
+        r = check_rights(o, fresh, err);
     if (r == 0 && !resume && !o->spec.take_ownership)
         r = check_ownership(o, err);
     fill_plan(o, fresh);
