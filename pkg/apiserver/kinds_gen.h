@@ -22,8 +22,8 @@ extern const struct api_field api_gen_fields[];
 extern const struct api_kind api_gen_kinds[];
 extern const size_t api_gen_n_kinds;
 
-#define API_GEN_N_TYPES 618
-#define API_GEN_N_FIELDS 2087
+#define API_GEN_N_TYPES 741
+#define API_GEN_N_FIELDS 2229
 #define API_GEN_OBJECT_META 3
-#define API_GEN_DELETE_OPTIONS 267
-#define API_GEN_SCALE 275
+#define API_GEN_DELETE_OPTIONS 299
+#define API_GEN_SCALE 307

@@ -58,6 +58,7 @@ var served = []schema.GroupVersion{
 	{Group: "node.k8s.io", Version: "v1"},
 	{Group: "discovery.k8s.io", Version: "v1"},
 	{Group: "flowcontrol.apiserver.k8s.io", Version: "v1"},
+	{Group: "resource.k8s.io", Version: "v1"},
 }
 
 type openAPI struct {
@@ -424,6 +425,7 @@ func main() {
 	check(apiregistration.AddToScheme(g.scheme))
 	g.offset("")
 	g.loadSchemas()
+	g.loadEnums()
 	g.add("ANY", typeRow{kind: "ANY"})
 	g.write(os.Args[1])
 }
