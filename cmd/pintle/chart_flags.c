@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "pintle/cluster.h"
 #include "pintle/helm_path.h"
 
 static void print_line(void *ctx, struct str text)
@@ -37,6 +38,32 @@ int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, 
     s.set_json = cli_list(c, "set-json", &s.n_set_json);
     s.set_literal = cli_list(c, "set-literal", &s.n_set_literal);
     return chart_values_collect(a, &s, ret, err);
+}
+
+struct str chart_flags_namespace(const struct cli *c, struct arena *a)
+{
+    const char *ns = cli_string(c, "namespace");
+    CLEANUP(kube_config_free) struct kube_config *config = NULL;
+
+    if (!ns[0])
+        ns = getenv("HELM_NAMESPACE");
+    if (ns && ns[0])
+        return str_from(ns);
+    if (cli_cluster_config(c, &config, NULL) < 0)
+        return STR("default");
+    return arena_dup(a, kube_config_namespace(config));
+}
+
+int chart_flags_kube_version(const struct cli *c, struct arena *a, struct chart_capabilities *caps,
+                             struct err **err)
+{
+    const char *version = cli_string(c, "kube-version");
+    int r;
+
+    if (!version[0])
+        return 0;
+    r = chart_kube_version_parse(a, str_from(version), caps, err);
+    return r < 0 ? err_wrap(err, r, "invalid kube version '%s'", version) : 0;
 }
 
 /* ---- where the chart is -------------------------------------------------------------------------------------------- */

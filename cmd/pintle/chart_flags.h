@@ -64,6 +64,12 @@ struct chart_log chart_flags_log(struct cli *c);
 /* "Flag --x has been deprecated, …" when it was given. */
 void chart_flags_deprecated(struct cli *c, const char *flag, const char *text);
 
+/* -n, $HELM_NAMESPACE, the kubeconfig's context; a kubeconfig that cannot be read says nothing. Never empty. */
+struct str chart_flags_namespace(const struct cli *c, struct arena *a);
+/* --kube-version, when given, into *caps: "invalid kube version 'x': …". */
+NODISCARD int chart_flags_kube_version(const struct cli *c, struct arena *a, struct chart_capabilities *caps,
+                                       struct err **err);
+
 /* What the value flags say; *ret lives in `a`. */
 NODISCARD int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, struct err **err);
 

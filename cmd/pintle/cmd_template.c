@@ -190,18 +190,15 @@ static int check_wait(const struct cli *c, struct err **err)
 
 static int read_capabilities(struct job *j, struct err **err)
 {
-    const char *version = cli_string(j->c, "kube-version");
     size_t n;
     const char *const *more = cli_list(j->c, "api-versions", &n);
     struct str *all;
     int r;
 
     j->caps = *chart_capabilities_default();
-    if (version[0]) {
-        r = chart_kube_version_parse(j->arena, str_from(version), &j->caps, err);
-        if (r < 0)
-            return err_wrap(err, r, "invalid kube version '%s'", version);
-    }
+    r = chart_flags_kube_version(j->c, j->arena, &j->caps, err);
+    if (r < 0)
+        return r;
     all = ARENA_ARRAY(j->arena, struct str, j->caps.n_api_versions + n);
     memcpy(all, j->caps.api_versions, j->caps.n_api_versions * sizeof(*all));
     for (size_t i = 0; i < n; i++)
@@ -323,21 +320,6 @@ static int load(struct job *j, struct err **err)
     return check_name(j, err);
 }
 
-/* -n, $HELM_NAMESPACE, the kubeconfig's context; a kubeconfig that cannot be read says nothing. */
-static struct str release_namespace(struct job *j)
-{
-    const char *ns = cli_string(j->c, "namespace");
-    CLEANUP(kube_config_free) struct kube_config *config = NULL;
-
-    if (!ns[0])
-        ns = getenv("HELM_NAMESPACE");
-    if (ns && ns[0])
-        return str_from(ns);
-    if (cli_cluster_config(j->c, &config, NULL) < 0)
-        return STR("default");
-    return arena_dup(j->arena, kube_config_namespace(config));
-}
-
 /* Helm has a release by then, which --debug shows although its YAML is broken. */
 static int render_failed(struct job *j, const struct buf *broken, int r, struct err **err)
 {
@@ -360,7 +342,7 @@ static int render(struct job *j, struct err **err)
     CLEANUP(buf_done) struct buf broken = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
     const struct chart_render_options o = {
         .release_name = j->name,
-        .ns = release_namespace(j),
+        .ns = chart_flags_namespace(j->c, j->arena),
         .revision = 1,
         .is_upgrade = cli_bool(j->c, "is-upgrade"),
         .capabilities = &j->caps,

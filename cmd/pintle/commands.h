@@ -12,6 +12,7 @@
     X(dev)                  \
     X(get)                  \
     X(help)                 \
+    X(lint)                 \
     X(manifests)            \
     X(mirror)               \
     X(mirror_accept_digest) \

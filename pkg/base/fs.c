@@ -65,6 +65,30 @@ static int write_all(int fd, struct str s)
     return 0;
 }
 
+int fs_path_error(struct err **err, const char *verb, const char *path, int errnum)
+{
+    CLEANUP(free_ptr) char *text = xstrdup(strerror(errnum));
+
+    text[0] = ascii_lower(text[0]); /* Go's spelling of system errors */
+    return err_set(err,
+                   errnum == ENOENT   ? ERRC_NOT_FOUND
+                   : errnum == EACCES ? ERRC_FORBIDDEN
+                                      : ERRC_IO,
+                   "%s %s: %s", verb, path, text);
+}
+
+int fs_read_path(const char *path, struct buf *out, struct err **err)
+{
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return fs_path_error(err, "open", path, errno);
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        return fs_path_error(err, "read", path, EISDIR);
+    return fs_read_file(path, out, err);
+}
+
 int fs_write_file(const char *path, struct str content, int mode, struct err **err)
 {
     CLEANUP(free_ptr) char *temp = xasprintf("%s.%08x.new", path, arc4random());
@@ -194,6 +218,47 @@ char *fs_join(const char *dir, const char *name)
     size_t n = strlen(dir);
 
     return xasprintf("%s%s%s", dir, n > 0 && dir[n - 1] == '/' ? "" : "/", name);
+}
+
+char *fs_clean(const char *path)
+{
+    bool rooted = path[0] == '/';
+    char *out = xcalloc(1, strlen(path) + 2);
+    struct str rest = str_from(path), part;
+    size_t n = 0, fixed = 0; /* out[0..fixed) is what ".." cannot take away */
+
+    if (rooted)
+        out[n++] = '/';
+    fixed = n;
+    while (str_split(&rest, '/', &part)) {
+        bool up = str_eq(part, STR(".."));
+
+        if (part.n == 0 || str_eq(part, STR(".")) || (up && rooted && n == fixed))
+            continue;
+        if (up && n > fixed) {
+            while (n > fixed && out[--n] != '/')
+                ;
+            continue;
+        }
+        if (n > (rooted ? 1U : 0U))
+            out[n++] = '/';
+        memcpy(out + n, part.p, part.n);
+        n += part.n;
+        if (up)
+            fixed = n;
+    }
+    if (n == 0)
+        out[n++] = '.';
+    out[n] = '\0';
+    return out;
+}
+
+char *fs_absolute(const char *path)
+{
+    CLEANUP(free_ptr) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    CLEANUP(free_ptr) char *joined = cwd ? fs_join(cwd, path) : xstrdup(path);
+
+    return fs_clean(joined);
 }
 
 char *fs_home_path(const char *name)

@@ -10,6 +10,11 @@
  * "-" is standard input. */
 NODISCARD int fs_read_file(const char *path, struct buf *out, struct err **err);
 
+/* The same with the words of Go's os package: "open x: no such file or directory", "read x: is a directory". */
+NODISCARD int fs_read_path(const char *path, struct buf *out, struct err **err);
+/* "open x: no such file or directory" with the code that fits: a failed system call as Go's PathError prints it. */
+int fs_path_error(struct err **err, const char *verb, const char *path, int errnum);
+
 /* Writes a new file beside `path`, syncs it and renames it into place: readers see the old or the new content,
  * never a part, and a link at `path` is replaced, not followed. `mode` as for open(). */
 NODISCARD int fs_write_file(const char *path, struct str content, int mode, struct err **err);
@@ -28,7 +33,11 @@ void fs_names_free(char **names, size_t n);
 NODISCARD int fs_make_temp_dir(const char *prefix, char **ret, struct err **err);
 
 char *fs_join(const char *dir, const char *name) NODISCARD; /* dir/name; owned */
-char *fs_home_path(const char *name) NODISCARD;             /* $HOME/name, or NULL without HOME; owned */
+/* Go's filepath.Clean(): "a//b/./c/.." gives "a/b", "" gives "."; by text alone, links are not looked at; owned. */
+char *fs_clean(const char *path) NODISCARD;
+/* Go's filepath.Abs(): clean, and seen from the working directory; owned. */
+char *fs_absolute(const char *path) NODISCARD;
+char *fs_home_path(const char *name) NODISCARD; /* $HOME/name, or NULL without HOME; owned */
 
 /* Is `path` a clean relative path that stays below where it is joined: no leading '/', no empty, "." or ".."
  * part, no NUL, no backslash, at most FS_PATH_MAX bytes? */

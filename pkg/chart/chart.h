@@ -211,6 +211,31 @@ NODISCARD int chart_crds_for_values(struct chart *c, struct value values, const 
 NODISCARD int chart_rendered_print_chart_json(const struct chart_rendered *r, struct buf *out,
                                               struct err **err);
 
+/* ---- linting and unpacking ------------------------------------------------------------------------------------- */
+
+enum chart_lint_severity { CHART_LINT_UNKNOWN, CHART_LINT_INFO, CHART_LINT_WARNING, CHART_LINT_ERROR };
+
+struct chart_lint_message {
+    enum chart_lint_severity severity;
+    struct str path; /* "templates/web.yaml", the chart's folder, or "" */
+    struct str text;
+};
+
+struct chart_lint_options {
+    struct value values; /* the user's: a map or null */
+    struct str ns;
+    const struct chart_capabilities *capabilities; /* NULL: chart_capabilities_default() */
+    bool skip_schema_validation;
+    const struct chart_log *log;
+};
+/* What `helm lint` finds in the chart of a folder, in its order and words. The array lives in `a`. */
+void chart_lint(struct arena *a, const char *dir, const struct chart_lint_options *o,
+                struct chart_lint_message **ret, size_t *ret_n);
+
+/* Writes the files of a .tgz below `dir`/<name in Chart.yaml>, as they are, nothing outside of it; *ret is that folder
+ * (owned). INVALID for a name that is no file name, else as chart_load_archive(). */
+NODISCARD int chart_expand(struct str packed, const char *dir, char **ret, struct err **err);
+
 /* ---- manifests on their own ------------------------------------------------------------------------------------ */
 
 /* Helm's SplitManifests (4.2.4): documents of a text, in order, left-trimmed, empty ones dropped. Views into `text`; the

@@ -91,9 +91,15 @@ NODISCARD int chart_unpack(struct str packed, struct chart_load_state *state, st
 /* The apiVersion dispatcher of helm's pkg/chart/loader. */
 NODISCARD int chart_check_api_version(const struct chart_source *s, struct err **err);
 
+/* documents.c */
+/* The next document of a text as Kubernetes' YAMLReader cuts it: documents end at a line that starts with "---", which
+ * begins the next one; lines end in "\n", whatever they ended in before, and the last line gets one too. 1: a document,
+ * 0: the end; PARSE "invalid Yaml document separator: x" for more than a comment behind "---". */
+NODISCARD int chart_next_document(struct str *text, struct buf *document, struct err **err);
+
 /* dir.c */
-/* fs_read_file() with the words of Go's os package: "open x: no such file or directory". */
-NODISCARD int chart_read_os_file(const char *path, struct buf *out, struct err **err);
+/* A folder as helm's pkg/chart/v2/loader loads it: without a look at apiVersion. `dir` is absolute. */
+NODISCARD int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err);
 
 /* ignore.c: helm's pkg/ignore */
 struct chart_ignore;
@@ -122,11 +128,20 @@ NODISCARD int chart_resolve(struct arena *a, const struct chart *c, struct value
 struct value chart_context_build(struct arena *a, struct chart_node *root, struct value values,
                                  const struct chart_render_options *o);
 void chart_node_path(const struct chart_node *n, struct buf *out); /* "web/charts/redis" */
+bool chart_is_crd_file(struct str name); /* "crds/a.yaml" */
 struct chart_crd *chart_node_crds(struct arena *a, const struct chart_node *root, size_t *ret_n) NODISCARD;
 
 /* validate.c */
 /* SCHEMA with Helm's report of all charts. */
 NODISCARD int chart_validate_values(const struct chart_node *root, struct value values, struct err **err);
+
+/* render.c */
+struct chart_rendered_file;
+/* Dependencies, values, schema, and all templates executed: *ret_files by path, in (*ret)->arena. Nothing is sorted, split
+ * or checked. SCHEMA for values that do not fit, TEMPLATE for a template that failed; LIMIT; other codes: before that. */
+NODISCARD int chart_render_files(struct chart *c, struct value values, const struct chart_render_options *o,
+                                 struct chart_rendered **ret, struct chart_rendered_file **ret_files,
+                                 size_t *ret_n, struct err **err);
 
 /* manifest.c */
 struct chart_rendered_file {

@@ -16,7 +16,8 @@ static struct value release_value(struct arena *a, const struct chart_render_opt
     struct value v = value_new_map_sized(a, 6), revision = value_from_int(o->revision);
 
     revision.type = VALUE_TYPE_INT;
-    value_setz(v, "IsInstall", value_from_bool(!o->is_upgrade));
+    value_setz(v, "IsInstall",
+               value_from_bool(!o->is_upgrade && !o->lint)); /* lint says neither, as Helm's */
     value_setz(v, "IsUpgrade", value_from_bool(o->is_upgrade));
     value_setz(v, "Name", value_from_str(o->release_name));
     value_setz(v, "Namespace", value_from_str(o->ns));
@@ -106,7 +107,7 @@ struct value chart_context_build(struct arena *a, struct chart_node *root, struc
 
 /* ---- CRDs ---- */
 
-static bool is_crd_file(struct str name)
+bool chart_is_crd_file(struct str name)
 {
     struct str base = str_basename(name), ext;
     size_t dot = str_rfind_char(base, '.');
@@ -128,7 +129,7 @@ static void crds_add(struct crd_list *l, const struct chart *c, struct str path)
     for (size_t i = 0; i < c->plain.n; i++) {
         const struct chart_file *f = c->plain.items[i];
 
-        if (!is_crd_file(f->name))
+        if (!chart_is_crd_file(f->name))
             continue;
         if (l->n == l->cap) {
             size_t cap = l->cap ? 2 * l->cap : 16;

@@ -355,17 +355,6 @@ static int import_all(struct resolver *r, struct chart_node *n, struct err **err
     return import_values(r, n, err);
 }
 
-static int processing_failed(const struct chart_log *log, int rc, struct err **err)
-{
-    CLEANUP(buf_done) struct buf attrs = BUF_INIT(64 * KIB);
-
-    if (err) {
-        chart_log_attr(&attrs, "error", str_from(err_message(*err)));
-        chart_log_line(log, "ERROR", buf_z(&attrs), "chart dependencies processing failed");
-    }
-    return err_wrap(err, rc, "chart dependencies processing failed");
-}
-
 int chart_resolve(struct arena *a, const struct chart *c, struct value values, const struct chart_log *log,
                   struct chart_node **ret, struct err **err)
 {
@@ -374,11 +363,10 @@ int chart_resolve(struct arena *a, const struct chart *c, struct value values, c
     int rc;
 
     rc = enable(&r, root, values, "", err);
+    if (rc >= 0)
+        rc = import_all(&r, root, err);
     if (rc < 0)
-        return processing_failed(log, rc, err);
-    rc = import_all(&r, root, err);
-    if (rc < 0)
-        return processing_failed(log, rc, err);
+        return err_wrap(err, rc, "chart dependencies processing failed");
     if (arena_failed(a))
         return err_set(err, ERRC_LIMIT, "the chart's values take more memory than allowed");
     *ret = root;

@@ -23,30 +23,6 @@ struct walker {
     size_t n, cap, total, depth;
 };
 
-static int os_error(struct err **err, const char *verb, const char *path, int errnum)
-{
-    CLEANUP(free_ptr) char *text = xstrdup(strerror(errnum));
-
-    text[0] = ascii_lower(text[0]); /* Go's spelling of system errors */
-    return err_set(err,
-                   errnum == ENOENT   ? ERRC_NOT_FOUND
-                   : errnum == EACCES ? ERRC_FORBIDDEN
-                                      : ERRC_IO,
-                   "%s %s: %s", verb, path, text);
-}
-
-int chart_read_os_file(const char *path, struct buf *out, struct err **err)
-{
-    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0)
-        return os_error(err, "open", path, errno);
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-        return os_error(err, "read", path, EISDIR);
-    return fs_read_file(path, out, err);
-}
-
 static struct str relative(const struct walker *w, const char *path)
 {
     return str_from(strlen(path) < w->root_n ? "" : path + w->root_n);
@@ -61,7 +37,7 @@ static int read_open_file(struct walker *w, int fd, const char *path, struct cha
     size_t n = 0;
 
     if (fstat(fd, &st) < 0)
-        return os_error(err, "stat", path, errno);
+        return fs_path_error(err, "stat", path, errno);
     if (!S_ISREG(st.st_mode))
         return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
                        path);
@@ -79,7 +55,7 @@ static int read_open_file(struct walker *w, int fd, const char *path, struct cha
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return os_error(err, "error reading", path, errno);
+            return fs_path_error(err, "error reading", path, errno);
         if (got == 0)
             break;
         n += (size_t)got;
@@ -100,7 +76,7 @@ static int add_file(struct walker *w, const char *path, struct err **err)
         return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
                        path);
     if (fd < 0) {
-        r = os_error(err, "open", path, errno);
+        r = fs_path_error(err, "open", path, errno);
         return err_wrap(err, r, "error reading " STR_FMT, STR_ARG(f.name));
     }
     r = read_open_file(w, fd, path, &f, err);
@@ -126,7 +102,7 @@ static int follow_link(const struct walker *w, const char *path, struct stat *re
         if (errnum == ELOOP)
             return err_set(err, ERRC_INVALID, "error evaluating symlink %s: EvalSymlinks: too many links",
                            path);
-        IGNORE_ERROR(os_error(err, "lstat", path, errnum));
+        IGNORE_ERROR(fs_path_error(err, "lstat", path, errnum));
         return err_wrap(err, errnum == ENOENT ? -ERRC_NOT_FOUND : -ERRC_IO, "error evaluating symlink %s",
                         path);
     }
@@ -135,7 +111,7 @@ static int follow_link(const struct walker *w, const char *path, struct stat *re
     chart_log_line(w->log, "INFO", buf_z(&attrs),
                    "found symbolic link in path. Contents of linked file included and used");
     if (lstat(resolved, ret) < 0)
-        return os_error(err, "lstat", resolved, errno);
+        return fs_path_error(err, "lstat", resolved, errno);
     return 0;
 }
 
@@ -170,7 +146,7 @@ static int walk(struct walker *w, const char *path, struct err **err)
     int r;
 
     if (lstat(path, &st) < 0)
-        return os_error(err, "lstat", path, errno);
+        return fs_path_error(err, "lstat", path, errno);
     if (S_ISLNK(st.st_mode)) {
         r = follow_link(w, path, &st, err);
         if (r < 0)
@@ -223,31 +199,17 @@ static int chart_read_dir(const char *path, const struct chart_log *log, struct 
 
 /* ---- a path from the command line ---- */
 
-/* Go's filepath.Abs(): joined to the working directory, "." and ".." taken out by text. */
-static char *absolute(const char *path)
+int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err)
 {
-    CLEANUP(free_ptr) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    CLEANUP(free_ptr) char *joined = cwd ? fs_join(cwd, path) : xstrdup(path);
-    char *out = xcalloc(1, strlen(joined) + 2);
-    struct str rest = str_from(joined), part;
-    size_t n = 0;
+    struct chart_load_state state = { .log = log };
+    struct chart_source s = { 0 };
+    int r = chart_read_dir(dir, log, &s, err);
 
-    while (str_split(&rest, '/', &part)) {
-        if (part.n == 0 || str_eq(part, STR(".")))
-            continue;
-        if (str_eq(part, STR(".."))) {
-            while (n > 0 && out[--n] != '/')
-                ;
-            continue;
-        }
-        out[n++] = '/';
-        memcpy(out + n, part.p, part.n);
-        n += part.n;
-    }
-    if (n == 0)
-        out[n++] = '/';
-    out[n] = '\0';
-    return out;
+    if (r < 0)
+        return r;
+    r = chart_load_source(&s, &state, ret, err);
+    chart_storage_unref(s.storage);
+    return r;
 }
 
 static int load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err)
@@ -255,13 +217,11 @@ static int load_dir(const char *dir, const struct chart_log *log, struct chart *
     CLEANUP(free_ptr) char *chart_yaml = fs_join(dir, "Chart.yaml");
     CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
     CLEANUP(fd_close) int fd = open(chart_yaml, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct chart_load_state state = { .log = log };
-    struct chart_source s = { 0 };
     struct chart_file f = { .name = STR("Chart.yaml") };
     int r;
 
     if (fd < 0) {
-        r = os_error(err, "open", chart_yaml, errno);
+        r = fs_path_error(err, "open", chart_yaml, errno);
         return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
     }
     r = fs_read_file(chart_yaml, &text, err);
@@ -269,14 +229,7 @@ static int load_dir(const char *dir, const struct chart_log *log, struct chart *
         return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
     f.data = buf_str(&text);
     r = chart_check_api_version(&(struct chart_source){ .files = &f, .n = 1 }, err);
-    if (r < 0)
-        return r;
-    r = chart_read_dir(dir, log, &s, err);
-    if (r < 0)
-        return r;
-    r = chart_load_source(&s, &state, ret, err);
-    chart_storage_unref(s.storage);
-    return r;
+    return r < 0 ? r : chart_load_dir(dir, log, ret, err);
 }
 
 /* Helm looks at the first 512 bytes; a shorter file is padded with zeros, which makes it "binary". */
@@ -324,10 +277,10 @@ static int load_file(const char *path, const struct chart_log *log, struct chart
 
 int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
 {
-    CLEANUP(free_ptr) char *full = absolute(path);
+    CLEANUP(free_ptr) char *full = fs_absolute(path);
     struct stat st;
 
     if (stat(full, &st) < 0)
-        return os_error(err, "stat", path, errno);
+        return fs_path_error(err, "stat", path, errno);
     return S_ISDIR(st.st_mode) ? load_dir(full, log, ret, err) : load_file(full, log, ret, err);
 }

@@ -194,11 +194,20 @@ static int call_lookup(void *ctx, struct arena *a, struct str api_version, struc
     return o->lookup(o->lookup_ctx, a, api_version, kind, ns, name, ret, err);
 }
 
-static void lint_warning(void *ctx, struct str message)
+static void lint_warning(void *ctx, enum tpl_warning what, struct str message)
 {
+    static const struct {
+        const char *level, *text;
+    } lines[] = {
+        [TPL_WARN_REQUIRED_NULL] = { "WARN", "missing required value" },
+        [TPL_WARN_REQUIRED_EMPTY] = { "WARN", "missing required values" },
+        [TPL_WARN_FAIL] = { "INFO", "funcMap fail" },
+    };
     const struct chart_render_options *o = ctx;
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(64 * KIB);
 
-    chart_log_line(o->log, "WARN", "", STR_FMT, STR_ARG(message));
+    chart_log_attr(&attrs, "message", message);
+    chart_log_line(o->log, lines[what].level, buf_z(&attrs), "%s", lines[what].text);
 }
 
 static struct tpl_env render_env(const struct chart_render_options *o)
@@ -232,23 +241,46 @@ static int check_kube_version(const struct render *r, struct err **err)
                    STR_ARG(wanted), STR_ARG(caps->version));
 }
 
+/* Helm's install and upgrade log this one, its lint does not. */
+static void log_failed_dependencies(const struct render *r, struct err *const *err)
+{
+    static const struct str before = STR("chart dependencies processing failed: ");
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(64 * KIB);
+
+    if (!err || r->o->lint)
+        return;
+    chart_log_attr(&attrs, "error", str_trim_prefix(str_from(err_message(*err)), before));
+    chart_log_line(r->o->log, "ERROR", buf_z(&attrs), "chart dependencies processing failed");
+}
+
+/* Lint coalesces what it has coalesced: a default that a null took away is back. */
+static int coalesce(struct render *r, struct value values, struct value *ret, struct err **err)
+{
+    const struct coalesce c = { .arena = r->context, .log = r->o->log };
+    int rc = chart_coalesce_values(&c, r->root, values, ret, err);
+
+    if (rc >= 0 && r->o->lint)
+        rc = chart_coalesce_values(&c, r->root, *ret, ret, err);
+    return rc;
+}
+
 /* Everything that Helm does before it has a release: the values that the templates will see. */
 static int prepare(struct render *r, struct value values, struct err **err)
 {
     struct arena *a = r->result->arena;
-    struct coalesce c = { .log = r->o->log };
     struct value coalesced;
     int rc;
 
     rc = chart_resolve(a, r->chart, values, r->o->log, &r->root, err);
-    if (rc < 0)
+    if (rc < 0) {
+        log_failed_dependencies(r, err);
         return rc;
+    }
     r->templates.arena = a;
     collect_templates(&r->templates, r->root);
     list_sort(&r->templates);
     r->context = arena_new(TEMPLATE_MEMORY_MAX);
-    c.arena = r->context;
-    rc = chart_coalesce_values(&c, r->root, values, &coalesced, err);
+    rc = coalesce(r, values, &coalesced, err);
     if (rc < 0)
         return rc;
     if (!r->o->skip_schema_validation) {
@@ -258,7 +290,7 @@ static int prepare(struct render *r, struct value values, struct err **err)
     }
     if (r->o->keep_values)
         r->result->values = value_copy(a, coalesced, NULL);
-    chart_context_build(c.arena, r->root, coalesced, r->o);
+    chart_context_build(r->context, r->root, coalesced, r->o);
     return 0;
 }
 
@@ -382,21 +414,26 @@ static int print_manifest(struct render *r, struct err **err)
     return 0;
 }
 
-/* From here on Helm has a release, which it would store as failed: every failure has the code TEMPLATE or LIMIT. */
-static int render_templates(struct render *r, struct buf *broken, struct err **err)
+static int parse_and_execute(struct render *r, struct err **err)
 {
     struct tpl_env env = render_env(r->o);
     const struct tpl_set *set;
-    int rc;
+    int rc = get_set(r->chart, r->root, &r->templates, &set, &r->own_set, err);
 
-    rc = check_kube_version(r, err);
-    if (rc < 0)
-        return rc;
-    rc = get_set(r->chart, r->root, &r->templates, &set, &r->own_set, err);
     if (rc < 0)
         return rc;
     r->run = tpl_run_new(set, &env);
-    rc = execute(r, err);
+    return execute(r, err);
+}
+
+/* From here on Helm has a release, which it would store as failed: every failure has the code TEMPLATE or LIMIT. */
+static int render_templates(struct render *r, struct buf *broken, struct err **err)
+{
+    int rc;
+
+    rc = check_kube_version(r, err);
+    if (rc >= 0)
+        rc = parse_and_execute(r, err);
     if (rc < 0)
         return rc;
     rc = take_notes(r, err);
@@ -411,20 +448,30 @@ static int render_templates(struct render *r, struct buf *broken, struct err **e
     return r->o->no_text ? 0 : print_manifest(r, err);
 }
 
-int chart_render(struct chart *c, struct value values, const struct chart_render_options *o,
-                 struct buf *broken, struct chart_rendered **ret, struct err **err)
+static int begin(struct render *r, struct value values, struct err **err)
 {
-    static const struct chart_render_options defaults;
-    struct chart_render_options options = o ? *o : defaults;
-    CLEANUP(render_done) struct render r = { .chart = c, .o = &options };
-    int rc;
+    r->result = xcalloc(1, sizeof(*r->result));
+    r->result->arena = arena_new(TEMPLATE_MEMORY_MAX);
+    r->result->chart = chart_ref(r->chart);
+    return prepare(r, values, err);
+}
+
+static struct chart_render_options with_defaults(const struct chart_render_options *o)
+{
+    struct chart_render_options options = o ? *o : (struct chart_render_options){ 0 };
 
     if (options.ns.n == 0)
         options.ns = STR("default");
-    r.result = xcalloc(1, sizeof(*r.result));
-    r.result->arena = arena_new(TEMPLATE_MEMORY_MAX);
-    r.result->chart = chart_ref(c);
-    rc = prepare(&r, values, err);
+    return options;
+}
+
+int chart_render(struct chart *c, struct value values, const struct chart_render_options *o,
+                 struct buf *broken, struct chart_rendered **ret, struct err **err)
+{
+    struct chart_render_options options = with_defaults(o);
+    CLEANUP(render_done) struct render r = { .chart = c, .o = &options };
+    int rc = begin(&r, values, err);
+
     if (rc < 0)
         return rc;
     r.result->root = r.root;
@@ -432,6 +479,26 @@ int chart_render(struct chart *c, struct value values, const struct chart_render
     rc = render_templates(&r, broken, err);
     if (rc < 0)
         return rc;
+    *ret = TAKE(r.result);
+    return 0;
+}
+
+int chart_render_files(struct chart *c, struct value values, const struct chart_render_options *o,
+                       struct chart_rendered **ret, struct chart_rendered_file **ret_files, size_t *ret_n,
+                       struct err **err)
+{
+    struct chart_render_options options = with_defaults(o);
+    CLEANUP(render_done) struct render r = { .chart = c, .o = &options };
+    int rc = begin(&r, values, err);
+
+    if (rc >= 0)
+        rc = parse_and_execute(&r, err);
+    if (rc < 0)
+        return rc;
+    if (r.n_files > 0)
+        qsort(r.files, r.n_files, sizeof(*r.files), cmp_paths);
+    *ret_files = r.files;
+    *ret_n = r.n_files;
     *ret = TAKE(r.result);
     return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/utf8.h"
@@ -176,7 +177,7 @@ static int convert(struct parser *p, struct str s, struct value *ret)
         *ret = typed(p, s);
         return 0;
     }
-    r = chart_read_os_file(arena_dupz(p->arena, s), &content, p->err);
+    r = fs_read_path(arena_dupz(p->arena, s), &content, p->err);
     if (r >= 0)
         *ret = value_from_str(arena_dup(p->arena, buf_str(&content)));
     return r;

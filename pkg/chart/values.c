@@ -44,73 +44,28 @@ static int merge_document(struct arena *a, struct str text, struct value *values
     return 0;
 }
 
-/* Kubernetes' YAMLReader: documents end at a line that starts with "---"; lines end in "\n", whatever they ended in
- * before, and the last line gets one too. Anything but a comment behind "---" is an error. */
-struct document_reader {
-    struct str rest;
-    struct buf document;
-};
-
-static bool is_separator(struct str line)
-{
-    return str_has_prefix(line, STR("---"));
-}
-
-static int check_separator(struct str line, struct err **err)
-{
-    struct str tail = str_trim(str_sub(line, 3, line.n));
-
-    if (tail.n > 0 && tail.p[0] != '#')
-        return err_set(err, ERRC_PARSE,
-                       "error reading yaml document: invalid Yaml document separator: " STR_FMT,
-                       STR_ARG(tail));
-    return 0;
-}
-
-/* 1: a document, 0: the end. */
-static int next_document(struct document_reader *d, struct err **err)
-{
-    struct str line;
-
-    buf_clear(&d->document);
-    while (d->rest.n > 0 && str_split(&d->rest, '\n', &line)) {
-        if (is_separator(line)) {
-            int r = check_separator(line, err);
-
-            if (r < 0)
-                return r;
-            if (d->document.n > 0)
-                return 1;
-        }
-        buf_addstr(&d->document, str_trim_suffix(line, STR("\r")));
-        buf_addc(&d->document, '\n');
-    }
-    return d->document.n > 0;
-}
-
 /* Can the text be parsed where it stands? */
 static bool is_one_document(struct str text)
 {
-    return text.n > 0 && text.p[text.n - 1] == '\n' && !is_separator(text) &&
+    return text.n > 0 && text.p[text.n - 1] == '\n' && !str_has_prefix(text, STR("---")) &&
            !str_contains(text, STR("\n---")) && !memchr(text.p, '\r', text.n);
 }
 
 int chart_values_parse(struct arena *a, struct str yaml, struct value *ret, struct err **err)
 {
-    struct document_reader d = { .rest = yaml };
+    CLEANUP(buf_done) struct buf document = BUF_INIT(YAML_TEXT_MAX);
     struct value values = value_new_map(a);
     int r;
 
     if (is_one_document(yaml)) {
         r = merge_document(a, yaml, &values, err);
     } else {
-        d.document = BUF_INIT(YAML_TEXT_MAX);
-        while ((r = next_document(&d, err)) > 0) {
-            r = merge_document(a, arena_dup(a, buf_str(&d.document)), &values, err);
+        while ((r = chart_next_document(&yaml, &document, err)) > 0) {
+            r = merge_document(a, arena_dup(a, buf_str(&document)), &values, err);
             if (r < 0)
-                break;
+                return r;
         }
-        buf_done(&d.document);
+        r = r < 0 ? err_wrap(err, r, "error reading yaml document") : r;
     }
     if (r < 0)
         return r;
@@ -130,7 +85,7 @@ static int read_source(const char *path, struct buf *out, struct err **err)
     if (scheme != STR_NPOS && (str_has_prefix(s, STR("http")) || str_has_prefix(s, STR("oci"))))
         return err_set(err, ERRC_UNSUPPORTED,
                        "%s: values from a URL are not supported; download the file first", path);
-    return chart_read_os_file(path, out, err);
+    return fs_read_path(path, out, err);
 }
 
 static int add_file(struct arena *a, const char *path, struct value *base, struct err **err)

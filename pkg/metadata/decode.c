@@ -5,12 +5,14 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "yaml/yaml.h"
 
 /* Go's decoder goes on after a value of the wrong type and reports the first one: so do we. */
 struct decoder {
     struct arena *arena;
     struct err **err;
+    bool strict; /* unknown keys are errors */
     bool failed;
 };
 
@@ -43,6 +45,17 @@ static void wrong_type(struct decoder *d, struct value v, const struct place *at
     else
         IGNORE_ERROR(err_set(d->err, ERRC_PARSE, "json: cannot unmarshal %s into Go value of type %s",
                              metadata_json_kind(v), go_type));
+}
+
+static void unknown_field(struct decoder *d, struct str name)
+{
+    CLEANUP(buf_done) struct buf quoted = BUF_INIT((size_t)64 * 1024);
+
+    if (d->failed)
+        return;
+    d->failed = true;
+    utf8_quote(name, &quoted);
+    IGNORE_ERROR(err_set(d->err, ERRC_PARSE, "json: unknown field %s", buf_z(&quoted)));
 }
 
 bool metadata_scalar_text(struct arena *a, struct value v, struct str *ret)
@@ -291,16 +304,22 @@ static void decode_field(struct decoder *d, const struct field *f, const struct 
 static void decode_fields(struct decoder *d, const struct field *fields, size_t n, const struct place *at,
                           struct value map, void *to)
 {
-    for (struct value_iter it = value_iter(map); value_next(&it);)
-        for (size_t i = 0; i < n; i++)
-            if (it.key.n == fields[i].name.n && str_ieq(it.key, fields[i].name))
-                decode_field(d, &fields[i], at, it.v, to);
+    for (struct value_iter it = value_iter(map); value_next(&it);) {
+        size_t i = 0;
+
+        while (i < n && (it.key.n != fields[i].name.n || !str_ieq(it.key, fields[i].name)))
+            i++;
+        if (i < n)
+            decode_field(d, &fields[i], at, it.v, to);
+        else if (d->strict)
+            unknown_field(d, it.key);
+    }
 }
 
-int metadata_decode(struct arena *a, struct value v, struct metadata *md, struct err **err)
+static int decode(struct arena *a, struct value v, bool strict, struct metadata *md, struct err **err)
 {
     static const struct place at = { "Metadata", "" };
-    struct decoder d = { .arena = a, .err = err };
+    struct decoder d = { .arena = a, .err = err, .strict = strict };
 
     if (value_is_map(v))
         decode_fields(&d, metadata_fields, ARRAY_SIZE(metadata_fields), &at, v, md);
@@ -309,19 +328,35 @@ int metadata_decode(struct arena *a, struct value v, struct metadata *md, struct
     return d.failed ? -ERRC_PARSE : 0;
 }
 
+int metadata_decode(struct arena *a, struct value v, struct metadata *md, struct err **err)
+{
+    return decode(a, v, false, md, err);
+}
+
 static int wrap_decoding(struct err **err, int r)
 {
     return r < 0 ? err_wrap(err, r, "error unmarshaling JSON: while decoding JSON") : r;
 }
 
-int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err)
+static int parse(struct arena *a, struct str yaml, bool strict, struct metadata *md, struct err **err)
 {
+    const struct yml_options options = { .keep_kinds = true, .strict = strict };
     struct value v;
-    int r = yml_parse(a, yaml, &kinds, &v, err);
+    int r = yml_parse(a, yaml, &options, &v, err);
 
     if (r < 0)
         return r;
-    return wrap_decoding(err, metadata_decode(a, v, md, err));
+    return wrap_decoding(err, decode(a, v, strict, md, err));
+}
+
+int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err)
+{
+    return parse(a, yaml, false, md, err);
+}
+
+int metadata_parse_strict(struct arena *a, struct str yaml, struct metadata *md, struct err **err)
+{
+    return parse(a, yaml, true, md, err);
 }
 
 /* ---- Chart.lock ---- */

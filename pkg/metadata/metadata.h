@@ -53,6 +53,8 @@ struct metadata_lock {
 NODISCARD int metadata_decode(struct arena *a, struct value v, struct metadata *md, struct err **err);
 /* The same from YAML text: "error converting YAML to JSON: …" and "error unmarshaling JSON: while decoding JSON: …". */
 NODISCARD int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err);
+/* UnmarshalStrict: a key that is there twice or that nothing knows is an error as well (`json: unknown field "x"`). */
+NODISCARD int metadata_parse_strict(struct arena *a, struct str yaml, struct metadata *md, struct err **err);
 NODISCARD int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *ret,
                                   struct err **err);
 

@@ -138,12 +138,13 @@ static int fn_tpl(struct tpl_call *c, struct value *ret, struct err **err)
 
 /* ---- required, fail ---- */
 
-static int warn(struct tpl_exec *x, struct str message, struct value *ret, struct err **err)
+static int warn(struct tpl_exec *x, enum tpl_warning what, struct str message, struct value *ret,
+                struct err **err)
 {
     if (!x->env.lint)
         return err_set(err, ERRC_TEMPLATE, "HELM_ERR_START" STR_FMT "HELM_ERR_END", STR_ARG(message));
     if (x->env.warn)
-        x->env.warn(x->env.ctx, message);
+        x->env.warn(x->env.ctx, what, message);
     *ret = VALUE_STR("");
     return 0;
 }
@@ -152,15 +153,17 @@ static int fn_required(struct tpl_call *c, struct value *ret, struct err **err)
 {
     struct value v = c->args[1];
 
-    if (v.kind == VALUE_NULL || (v.kind == VALUE_STRING && v.n == 0))
-        return warn(c->x, value_str(c->args[0]), ret, err);
+    if (v.kind == VALUE_NULL)
+        return warn(c->x, TPL_WARN_REQUIRED_NULL, value_str(c->args[0]), ret, err);
+    if (v.kind == VALUE_STRING && v.n == 0)
+        return warn(c->x, TPL_WARN_REQUIRED_EMPTY, value_str(c->args[0]), ret, err);
     *ret = v;
     return 0;
 }
 
 static int fn_fail(struct tpl_call *c, struct value *ret, struct err **err)
 {
-    return warn(c->x, value_str(c->args[0]), ret, err);
+    return warn(c->x, TPL_WARN_FAIL, value_str(c->args[0]), ret, err);
 }
 
 /* ---- lookup ---- */

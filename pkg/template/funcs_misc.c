@@ -3,7 +3,7 @@
 
 #include "semver/semver.h"
 #include "template/funcs.h"
-#include "template/gourl.h"
+#include "base/gourl.h"
 
 /* ---- paths: Go's path; path/filepath is the same on Linux ---- */
 

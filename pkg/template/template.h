@@ -34,6 +34,9 @@ bool tpl_name_is_partial(struct str name);
 
 /* ---- what a render may ask of the world ---- */
 
+/* What a template only warns of in lint mode. */
+enum tpl_warning { TPL_WARN_REQUIRED_NULL, TPL_WARN_REQUIRED_EMPTY, TPL_WARN_FAIL };
+
 struct tpl_env {
     void *ctx; /* handed to every function below */
     /* `lookup`: the object, a list object when `name` is empty, or an empty map when there is none. NULL: always an
@@ -44,10 +47,10 @@ struct tpl_env {
     int (*resolve)(void *ctx, struct arena *a, struct str host, struct str *ret, struct err **err);
     struct wall_time (*now)(void *ctx);           /* NULL: clock_wall() */
     void (*random)(void *ctx, void *p, size_t n); /* NULL: random_bytes() */
-    void (*warn)(void *ctx,
-                 struct str message); /* what `required` and `fail` say in lint mode; may be NULL */
-    bool lint;                        /* `required` and `fail` never fail, `lookup` finds nothing */
-    bool strict;                      /* a missing key is an error (missingkey=error) */
+    /* What `required` and `fail` say in lint mode; may be NULL. */
+    void (*warn)(void *ctx, enum tpl_warning what, struct str message);
+    bool lint;   /* `required` and `fail` never fail, `lookup` finds nothing */
+    bool strict; /* a missing key is an error (missingkey=error) */
     /* Budgets of the run; 0: TEMPLATE_*_MAX of base/limits.h. */
     size_t steps_max, output_max, memory_max;
 };

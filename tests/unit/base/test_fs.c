@@ -136,6 +136,33 @@ static void test_paths_that_leave_their_place_are_known(void **state)
     assert_false(fs_path_is_below((struct str){ long_path, FS_PATH_MAX + 1 }));
 }
 
+static void test_paths_are_cleaned_as_in_go(void **state)
+{
+    static const struct {
+        const char *path, *want;
+    } cases[] = {
+        { "", "." },
+        { ".", "." },
+        { "a//b/./c/..", "a/b" },
+        { "a/..", "." },
+        { "../a/..", ".." },
+        { "../../a", "../../a" },
+        { "/..", "/" },
+        { "/a/../..", "/" },
+        { "/a/b/../c/", "/a/c" },
+        { "./x", "x" },
+        { "a/../../b", "../b" },
+        { "//", "/" },
+    };
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(free_ptr) char *got = fs_clean(cases[i].path);
+
+        assert_string_equal(got, cases[i].want);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -146,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_errors_name_the_path_and_the_reason, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_directories_are_made_listed_and_removed, set_up, tear_down),
         cmocka_unit_test(test_paths_that_leave_their_place_are_known),
+        cmocka_unit_test(test_paths_are_cleaned_as_in_go),
     };
 
     return RUN_TESTS(tests);

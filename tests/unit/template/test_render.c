@@ -281,10 +281,11 @@ static void lookup_and_dns_are_handed_in(void **state)
     assert_renders("{{ lookup \"v1\" \"Pod\" \"\" \"broken\" }}", &env, 0, "map[]");
 }
 
-static void keep_warning(void *ctx, struct str message)
+static void keep_warning(void *ctx, enum tpl_warning what, struct str message)
 {
-    buf_addstr(ctx, message);
-    buf_addc(ctx, ';');
+    static const char *const names[] = { "null", "empty", "fail" };
+
+    buf_addf(ctx, "%s " STR_FMT ";", names[what], STR_ARG(message));
 }
 
 static void lint_mode_reports_instead_of_failing(void **state)
@@ -293,8 +294,10 @@ static void lint_mode_reports_instead_of_failing(void **state)
     struct tpl_env env = { .ctx = &warnings, .warn = keep_warning, .lint = true };
 
     UNUSED(state);
-    assert_renders("[{{ fail \"a\" }}{{ required \"b\" nil }}{{ required \"c\" 0 }}]", &env, 0, "[0]");
-    assert_str(buf_str(&warnings), "a;b;");
+    assert_renders(
+        "[{{ fail \"a\" }}{{ required \"b\" nil }}{{ required \"c\" 0 }}{{ required \"d\" \"\" }}]", &env, 0,
+        "[0]");
+    assert_str(buf_str(&warnings), "fail a;null b;empty d;");
 }
 
 static void a_failed_render_leaves_the_run_usable(void **state)

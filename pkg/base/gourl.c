@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "template/gourl.h"
+#include "base/gourl.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -332,6 +332,22 @@ int gourl_parse(struct arena *a, struct str text, struct gourl *ret, struct err 
         if (r < 0)
             return wrap_parse(text, r, err);
     }
+    *ret = u;
+    return 0;
+}
+
+int gourl_parse_request(struct arena *a, struct str text, struct gourl *ret, struct err **err)
+{
+    struct gourl u = { 0 };
+    int r;
+
+    if (text.n == 0)
+        return wrap_parse(text, err_set(err, ERRC_PARSE, "empty url"), err);
+    r = read_url(a, text, &u, err);
+    if (r == 0 && u.scheme.n == 0 && text.p[0] != '/' && !str_eq(text, STR("*")))
+        r = err_set(err, ERRC_PARSE, "invalid URI for request");
+    if (r < 0)
+        return wrap_parse(text, r, err);
     *ret = u;
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* gourl: URLs as Go's net/url takes them apart and puts them together. Private to the module. */
+/* gourl: URLs as Go's net/url takes them apart and puts them together. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -14,6 +14,8 @@ struct gourl {
 
 /* Borrows from `text` and `a`. PARSE with Go's text: parse ":": missing protocol scheme. */
 NODISCARD int gourl_parse(struct arena *a, struct str text, struct gourl *ret, struct err **err);
+/* url.ParseRequestURI(): '#' starts no fragment, and without a scheme the text has to begin with '/'. */
+NODISCARD int gourl_parse_request(struct arena *a, struct str text, struct gourl *ret, struct err **err);
 struct str gourl_hostname(const struct gourl *u); /* the host without port and brackets */
 void gourl_format_user(const struct gourl *u, struct buf *out);
 void gourl_format(const struct gourl *u, struct buf *out);
