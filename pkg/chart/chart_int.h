@@ -99,7 +99,8 @@ NODISCARD int chart_next_document(struct str *text, struct buf *document, struct
 
 /* dir.c */
 /* A folder as helm's pkg/chart/v2/loader loads it: without a look at apiVersion. `dir` is absolute. */
-NODISCARD int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err);
+NODISCARD int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret,
+                             struct err **err);
 
 /* ignore.c: helm's pkg/ignore */
 struct chart_ignore;
@@ -128,7 +129,7 @@ NODISCARD int chart_resolve(struct arena *a, const struct chart *c, struct value
 struct value chart_context_build(struct arena *a, struct chart_node *root, struct value values,
                                  const struct chart_render_options *o);
 void chart_node_path(const struct chart_node *n, struct buf *out); /* "web/charts/redis" */
-bool chart_is_crd_file(struct str name); /* "crds/a.yaml" */
+bool chart_is_crd_file(struct str name);                           /* "crds/a.yaml" */
 struct chart_crd *chart_node_crds(struct arena *a, const struct chart_node *root, size_t *ret_n) NODISCARD;
 
 /* validate.c */

@@ -39,8 +39,7 @@ static int stated_name(struct arena *a, const struct archive_files *files, struc
 static int write_below(const char *dir, const struct archive_file *f, struct err **err)
 {
     CLEANUP(free_ptr)
-    char *name = str_dup(f->name),
-         *path = fs_join(dir, name), *parent = str_dup(str_dirname(str_from(path)));
+    char *name = str_dup(f->name), *path = fs_join(dir, name), *parent = str_dup(str_dirname(str_from(path)));
     int r;
 
     if (!fs_path_is_below(f->name))

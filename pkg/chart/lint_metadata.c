@@ -177,6 +177,17 @@ static void check_fields(struct lint *l, const struct metadata *md, struct value
                  STR_ARG(md->version));
 }
 
+/* Helm would wait for ever for a pipe that somebody put in a chart's place. */
+static int read_chart_file(const char *path, struct buf *out, struct err **err)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
+                       path);
+    return fs_read_path(path, out, err);
+}
+
 static void lint_chart_yaml(struct lint *l, struct arena *a)
 {
     static const struct yml_options floats = { .floats = true };
@@ -189,7 +200,7 @@ static void lint_chart_yaml(struct lint *l, struct arena *a)
 
     if (fs_is_dir(path))
         error(l, STR("should be a file, not a directory"));
-    r = fs_read_path(path, &text, &err);
+    r = read_chart_file(path, &text, &err);
     if (r >= 0)
         r = metadata_parse(a, buf_str(&text), &md, &err);
     if (!lint_passed(l, CHART_LINT_ERROR, CHART_YAML, "unable to parse YAML\n\t", r, &err))
@@ -228,7 +239,7 @@ static int check_schema(struct lint *l, struct value values, struct err **err)
     CLEANUP(schema_free) struct schema *schema = NULL;
     int r;
 
-    if (l->o->skip_schema_validation || fs_read_path(path, &text, NULL) < 0 || text.n == 0)
+    if (l->o->skip_schema_validation || read_chart_file(path, &text, NULL) < 0 || text.n == 0)
         return 0;
     r = schema_compile(buf_str(&text), &schema, err);
     if (r >= 0)
@@ -241,7 +252,7 @@ static int check_values(struct lint *l, const char *path, struct arena *a, struc
     CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
     struct coalesce c = { .arena = a, .log = l->o->log };
     struct value own, values;
-    int r = fs_read_path(path, &text, err);
+    int r = read_chart_file(path, &text, err);
 
     if (r >= 0)
         r = parse_values(a, buf_str(&text), &own, err);

@@ -388,6 +388,33 @@ static bool normal_time(struct arena *a, struct str text, struct str *ret)
     return true;
 }
 
+/* What Go's time.Parse() says of text that does not follow RFC 3339: where the first element is missing. */
+static int not_a_time(struct str text, struct err **err)
+{
+    static const char *const layout[] = { "2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05" };
+    CLEANUP(buf_done) struct buf all = BUF_INIT((size_t)64 * 1024), rest = BUF_INIT((size_t)64 * 1024);
+    const char *wanted = "Z07:00";
+    size_t at = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(layout); i++) {
+        size_t n = strlen(layout[i]), k = 0;
+
+        while (k < n && at + k < text.n &&
+               (n > 1 ? ascii_is_digit(text.p[at + k]) : text.p[at + k] == layout[i][0]))
+            k++;
+        if (k < n) {
+            wanted = layout[i];
+            break;
+        }
+        at += n;
+    }
+    utf8_quote(text, &all);
+    utf8_quote(str_sub(text, at, text.n), &rest);
+    return err_set(err, ERRC_PARSE,
+                   "parsing time %s as \"2006-01-02T15:04:05Z07:00\": cannot parse %s as \"%s\"", buf_z(&all),
+                   buf_z(&rest), wanted);
+}
+
 static int decode_time(struct arena *a, struct value v, struct str *to, struct err **err)
 {
     struct str text = value_str(v);
@@ -397,7 +424,7 @@ static int decode_time(struct arena *a, struct value v, struct str *to, struct e
     if (!value_is_string(v))
         return err_set(err, ERRC_PARSE, "Time.UnmarshalJSON: input is not a JSON string");
     if (!normal_time(a, text, to))
-        return err_set(err, ERRC_PARSE, "parsing time \"" STR_FMT "\": it is not in RFC 3339", STR_ARG(text));
+        return not_a_time(text, err);
     return 0;
 }
 

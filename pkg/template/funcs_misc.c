@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/gourl.h"
 #include "semver/semver.h"
 #include "template/funcs.h"
-#include "base/gourl.h"
 
 /* ---- paths: Go's path; path/filepath is the same on Linux ---- */
 
