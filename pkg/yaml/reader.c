@@ -169,13 +169,17 @@ static NODISCARD int check_escapes(struct yml_reader *r, struct err **err)
     for (; r->at < s.n && r->at_index < from->index; r->at_index++)
         for (r->at++; r->at < s.n && ((unsigned char)s.p[r->at] & 0xc0) == 0x80;)
             r->at++;
-    for (size_t i = r->at, left = to->index - from->index; i + 1 < s.n && left > 0; i++, left--) {
+    for (size_t i = r->at, left = to->index - from->index; i + 1 < s.n && left > 0; i++) {
+        if (((unsigned char)s.p[i] & 0xc0) == 0x80) /* marks count characters */
+            continue;
+        left--;
         line += s.p[i] == '\n';
-        if (s.p[i] != '\\')
+        if (s.p[i] != '\\' || left == 0)
             continue;
         if (s.p[i + 1] == '/')
             return fail_at(err, ERRC_PARSE, line ? line + 1 : 0, "found unknown escape character");
         i++;
+        left--;
     }
     return 0;
 }

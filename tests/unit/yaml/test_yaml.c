@@ -30,6 +30,13 @@ static void test_integers_stay_exact_unless_floats_are_asked_for(void **state)
     assert_reads(text, &floats, "[9007199254740992,18446744073709552000,1,-0,0.5,16]");
 }
 
+static void test_an_escaped_slash_counts_where_it_is_an_escape(void **state)
+{
+    UNUSED(state);
+    assert_reads("\"\\x5A\\x5A\\x5A\": 1\na\\/: 2\n", NULL, "{\"ZZZ\":1,\"a\\\\/\":2}");
+    assert_reads("\"\xc3\xa9\xc3\xa9\": 1\na: \\/\n", NULL, "{\"a\":\"\\\\/\",\"\xc3\xa9\xc3\xa9\":1}");
+}
+
 static void test_all_documents_are_a_list(void **state)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
@@ -254,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers_stay_exact_unless_floats_are_asked_for),
+        cmocka_unit_test(test_an_escaped_slash_counts_where_it_is_an_escape),
         cmocka_unit_test(test_all_documents_are_a_list),
         cmocka_unit_test(test_an_aliased_map_is_a_map_of_its_own),
         cmocka_unit_test(test_depth_ends_at_the_limits),
