@@ -128,6 +128,26 @@ static const struct tpl_object_type kube_type = {
     .equal = kube_equal,
 };
 
+static const struct tpl_object_type kube_copy_type;
+
+static struct version copy_of_kube(const struct version *v)
+{
+    struct version copy = *v;
+
+    copy.o.type = &kube_copy_type;
+    copy.fields[1] = STR("");
+    copy.copy = NULL;
+    return copy;
+}
+
+static struct value kube_deep_copy(const struct tpl_object *o, struct arena *a)
+{
+    struct version *copy = ARENA_NEW(a, struct version);
+
+    *copy = copy_of_kube((const struct version *)o);
+    return tpl_object_value(&copy->o);
+}
+
 /* As a copy in an interface {}: it has no address and so no methods. */
 static const struct tpl_object_type kube_copy_type = {
     .go_name = "common.KubeVersion",
@@ -136,6 +156,7 @@ static const struct tpl_object_type kube_copy_type = {
     .unexported = unexported,
     .struct_field = kube_struct_field,
     .to_json = kube_json,
+    .deep_copy = kube_deep_copy,
     .equal = kube_equal,
 };
 
@@ -220,6 +241,17 @@ static struct value capabilities_json(const struct tpl_object *o, struct arena *
     return map;
 }
 
+static struct value capabilities_deep_copy(const struct tpl_object *o, struct arena *a)
+{
+    struct capabilities *copy = ARENA_NEW(a, struct capabilities);
+
+    *copy = *(const struct capabilities *)o;
+    copy->kube.fields[1] = STR("");
+    copy->kube_copy = copy_of_kube(&copy->kube);
+    copy->kube.copy = &copy->kube_copy;
+    return tpl_object_value(&copy->o);
+}
+
 /* Copy(): the same content at another address. */
 static int capabilities_copy(struct tpl_call *c, struct value *ret, struct err **err)
 {
@@ -240,6 +272,7 @@ static const struct tpl_object_type capabilities_type = {
     .methods = capabilities_methods,
     .struct_field = capabilities_struct_field,
     .to_json = capabilities_json,
+    .deep_copy = capabilities_deep_copy,
 };
 
 struct value tpl_capabilities_value(struct arena *a, const struct tpl_capabilities *c)

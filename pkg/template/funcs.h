@@ -111,8 +111,5 @@ size_t fn_rune(struct str s, uint32_t *ret);
 struct str fn_trim_space(struct str s);
 struct str fn_trim(struct str s, struct str cutset);
 
-/* What copystructure makes of an object: it misses a version's fields, as they are not exported. */
-struct value fn_copy_object(struct tpl_call *c, struct value object);
-
 /* n below `below` evenly from the render's source of random. */
 uint32_t fn_random_below(struct tpl_call *c, uint32_t below);

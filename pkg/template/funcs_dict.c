@@ -387,6 +387,7 @@ static int copy_map(struct tpl_call *c, struct value v, int depth, struct value 
 
 static int copy(struct tpl_call *c, struct value v, int depth, struct value *ret, struct err **err)
 {
+    const struct tpl_object *o;
     int r = tpl_spend(c->x, 1, err);
 
     if (r == 0 && depth >= VALUE_DEPTH_MAX)
@@ -400,8 +401,9 @@ static int copy(struct tpl_call *c, struct value v, int depth, struct value *ret
         return copy_list(c, v, depth, ret, err);
     if (v.kind == VALUE_MAP)
         return copy_map(c, v, depth, ret, err);
-    if (v.kind == VALUE_OBJECT)
-        *ret = fn_copy_object(c, v);
+    o = v.kind == VALUE_OBJECT ? v.object : NULL;
+    if (o && o->type->deep_copy)
+        *ret = o->type->deep_copy(o, c->arena);
     return 0;
 }
 

@@ -378,6 +378,13 @@ static const struct tpl_method version_methods[] = {
 static const char *const version_unexported[] = { "major", "metadata", "minor", "original",
                                                   "patch", "pre",      NULL };
 
+static struct value new_version(struct arena *a, struct semver v);
+
+static struct value version_deep_copy(const struct tpl_object *o FN_UNUSED, struct arena *a)
+{
+    return new_version(a, (struct semver){ .pre = STR(""), .metadata = STR(""), .original = STR("") });
+}
+
 static const struct tpl_object_type version_type = {
     .go_name = "*semver.Version",
     .go_kind = "ptr",
@@ -385,6 +392,7 @@ static const struct tpl_object_type version_type = {
     .unexported = version_unexported,
     .print = version_print,
     .to_json = version_to_json,
+    .deep_copy = version_deep_copy,
     .equal = version_deep_equal,
 };
 
@@ -395,14 +403,6 @@ static struct value new_version(struct arena *a, struct semver v)
     o->object.type = &version_type;
     o->v = v;
     return tpl_object_value(&o->object);
-}
-
-struct value fn_copy_object(struct tpl_call *c, struct value object)
-{
-    const struct tpl_object *o = object.object;
-    const struct semver nothing = { .pre = STR(""), .metadata = STR(""), .original = STR("") };
-
-    return o->type == &version_type ? new_version(c->arena, nothing) : object;
 }
 
 static int fn_semver(FN_ARGS)

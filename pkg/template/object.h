@@ -50,6 +50,8 @@ struct tpl_object_type {
     struct value (*to_moment)(const struct tpl_object *o, struct arena *a, bool toml);
     /* What an interface {} holds after Go has copied the struct into it; NULL: the same object. */
     struct value (*copied)(const struct tpl_object *o);
+    /* What deepCopy makes of it: copystructure loses fields that are not exported. NULL: the same object. */
+    struct value (*deep_copy)(const struct tpl_object *o, struct arena *a);
     bool (*equal)(const struct tpl_object *a,
                   const struct tpl_object *b); /* reflect.DeepEqual; NULL: identity */
 };

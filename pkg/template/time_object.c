@@ -109,6 +109,17 @@ static void location_print(const struct tpl_object *o, char verb FN_UNUSED, bool
     buf_addstr(out, gozone_name(((const struct location *)o)->zone));
 }
 
+static const struct tpl_object_type location_type;
+
+static struct value location_deep_copy(const struct tpl_object *o FN_UNUSED, struct arena *a)
+{
+    struct location *l = ARENA_NEW(a, struct location);
+
+    l->object.type = &location_type;
+    l->zone = gozone_fixed(a, STR(""), 0);
+    return tpl_object_value(&l->object);
+}
+
 static const struct tpl_method location_methods[] = {
     { "String", "", 's', location_string },
     { NULL, NULL, 0, NULL },
@@ -119,6 +130,7 @@ static const struct tpl_object_type location_type = {
     .go_kind = "ptr",
     .methods = location_methods,
     .print = location_print,
+    .deep_copy = location_deep_copy,
 };
 
 /* ---- methods of time.Duration, time.Month, time.Weekday ---- */
