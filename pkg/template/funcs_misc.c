@@ -346,6 +346,28 @@ static struct value version_to_json(const struct tpl_object *o, struct arena *a)
     return value_from_str(arena_dup(a, buf_str(&b)));
 }
 
+static bool version_struct_field(const struct tpl_object *o, size_t i, const char **ret_name,
+                                 struct value *ret)
+{
+    static const char *const names[] = { "major", "minor", "patch", "pre", "metadata", "original" };
+    const struct semver *v = &((const struct version *)o)->v;
+    const struct value fields[] = { value_from_uint(v->major),   value_from_uint(v->minor),
+                                    value_from_uint(v->patch),   value_from_str(v->pre),
+                                    value_from_str(v->metadata), value_from_str(v->original) };
+
+    if (i >= ARRAY_SIZE(names))
+        return false;
+    *ret_name = names[i];
+    *ret = fields[i];
+    return true;
+}
+
+/* MarshalText: a text for every encoder. */
+static struct value version_to_moment(const struct tpl_object *o, struct arena *a, bool toml FN_UNUSED)
+{
+    return version_to_json(o, a);
+}
+
 static bool version_deep_equal(const struct tpl_object *a, const struct tpl_object *b)
 {
     const struct semver *va = &((const struct version *)a)->v, *vb = &((const struct version *)b)->v;
@@ -391,7 +413,9 @@ static const struct tpl_object_type version_type = {
     .methods = version_methods,
     .unexported = version_unexported,
     .print = version_print,
+    .struct_field = version_struct_field,
     .to_json = version_to_json,
+    .to_moment = version_to_moment,
     .deep_copy = version_deep_copy,
     .equal = version_deep_equal,
 };

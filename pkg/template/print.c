@@ -451,9 +451,24 @@ static void print_complex(struct printer *p, const struct complex_object *c, uin
     p->plus = plus;
 }
 
-static void print_object(struct printer *p, struct value v, uint32_t verb, int depth)
+/* By String() or GoString(), where fmt asks for them. False: it does not. */
+static bool print_stringer(struct printer *p, const struct tpl_object *o, uint32_t verb, int depth)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(SIZE_MAX / 4);
+    bool fields = o->type->struct_field != NULL;
+
+    if (!o->type->print || (fields && (p->erroring || p->sharp_v)))
+        return false;
+    o->type->print(o, depth > 0 && is_pointer(o) ? 'n' : 'v', p->sharp_v, &text);
+    if (p->sharp_v)
+        buf_addstr(p->out, buf_str(&text));
+    else if (!print_text(p, buf_str(&text), verb))
+        return false;
+    return true;
+}
+
+static void print_object(struct printer *p, struct value v, uint32_t verb, int depth)
+{
     const struct tpl_object *o = v.object;
 
     if (complex_get(v)) {
@@ -461,23 +476,17 @@ static void print_object(struct printer *p, struct value v, uint32_t verb, int d
             print_complex(p, complex_get(v), verb);
         else
             print_bad_verb(p, v, verb);
+    } else if (print_stringer(p, o, verb, depth)) {
         return;
-    }
-    if (o->type->struct_field && (depth == 0 || !is_pointer(o))) {
+    } else if (!o->type->struct_field) {
+        print_bad_verb(p, v, verb);
+    } else if (depth == 0 || !is_pointer(o)) {
         if (is_pointer(o))
             buf_addc(p->out, '&');
         print_struct(p, o, verb, depth);
-        return;
-    }
-    if (o->type->struct_field) { /* Go prints the address, which differs in every run */
+    } else { /* Go prints the address, which differs in every run */
         hex_number(p, 0xc000000000, !p->sharp);
-        return;
     }
-    o->type->print(o, depth > 0 && is_pointer(o) ? 'n' : 'v', p->sharp_v, &text);
-    if (p->sharp_v)
-        buf_addstr(p->out, buf_str(&text));
-    else if (!print_text(p, buf_str(&text), verb))
-        print_bad_verb(p, v, verb);
 }
 
 /* What stands before the items; false: there are none to come. */
@@ -616,7 +625,7 @@ void print_arg(struct printer *p, struct value v, uint32_t verb)
         pad(p, cut(p, str_from(type_name(v, false))));
     else if (verb == 'p')
         print_pointer(p, v);
-    else if (verb == 'w') /* an error wrapped; templates have none */
+    else if (verb == 'w' && v.kind != VALUE_BYTES) /* an error wrapped; templates have none */
         print_bad_verb(p, v, verb);
     else
         print_value(p, v, verb, 0);

@@ -8,7 +8,7 @@ FILE_LINES_MAX=1000
 JOBS=${JOBS:-2}
 
 # gate name: what it looks at. Fast ones run in `make test` too.
-FAST_GATES="layers headers format length names scripts"
+FAST_GATES="layers headers format length names scripts functions"
 SLOW_GATES="build clang banned symbols tidy cppcheck selftest"
 OPTIONAL_GATES="analyzer"
 
@@ -93,6 +93,9 @@ gate_scripts() {
     done
     return $bad
 }
+
+# Every template function and every part of the language has cases of its own, and the table of them is the present one.
+gate_functions() { [ ! -d tests/data/template ] || python3 tools/functions.py check; }
 
 quiet_make() { make -s -k -j"$JOBS" QUIET_CC=@ QUIET_LD=@ T= "$@" 2>&1 >/dev/null | grep -vE '^make|recipe for|\*\*\* ' >&2; return "${PIPESTATUS[0]}"; }
 

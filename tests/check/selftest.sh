@@ -154,6 +154,13 @@ int value_two(void)
     return a[0];
 }'; }
 
+function_without_cases() {
+    mkdir -p tests/data/template docs
+    cp "$here/tools/functions.py" tools/
+    echo mul >tests/data/template/function_names.txt
+    echo '{"values":{}}' >tests/data/template/functions.jsonl
+}
+
 here=$PWD
 mkdir "$top/clean"
 cd "$top/clean" || exit 2
@@ -180,6 +187,7 @@ prove names "value.c" machine_path
 prove names "value.c" unfinished_mark
 prove names "has no SPDX line" no_licence_line
 prove scripts "x.sh" broken_script
+prove functions "mul has 0 cases" function_without_cases
 prove build "unused" unused_variable
 prove clang "fall-through" fall_through
 prove banned "value.c.o calls sprintf" calls_sprintf

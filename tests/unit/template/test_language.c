@@ -147,6 +147,8 @@ LANGUAGE_TEST(complex_numbers_do_as_in_go, "complex")
 LANGUAGE_TEST(times_do_as_in_go, "times")
 LANGUAGE_TEST(lists_are_shared_as_in_go, "lists")
 LANGUAGE_TEST(objects_print_as_yaml_and_toml, "objects_printed")
+LANGUAGE_TEST(every_verb_prints_every_kind_as_in_go, "verbs")
+LANGUAGE_TEST(rare_functions_and_actions_do_as_in_helm, "rare")
 
 int main(void)
 {
@@ -167,6 +169,8 @@ int main(void)
         cmocka_unit_test(times_do_as_in_go),
         cmocka_unit_test(lists_are_shared_as_in_go),
         cmocka_unit_test(objects_print_as_yaml_and_toml),
+        cmocka_unit_test(every_verb_prints_every_kind_as_in_go),
+        cmocka_unit_test(rare_functions_and_actions_do_as_in_helm),
     };
 
     setenv("TZ", "UTC", 1); /* as when the answers were recorded */
