@@ -17,7 +17,7 @@ namespaces team
 # how the server behaves | what the Repository says of the index | what the Chart says of the archive
 cases='404|IndexNotFound|404 Not Found|FetchFailed|404 Not Found
 500|Unavailable|500 Internal Server Error|FetchFailed|500 Internal Server Error
-html|IndexInvalid|a web page (text/html)|ChartInvalid|does not appear to be a gzipped archive; got 'text/html
+html|IndexInvalid|a web page (text/html)|ChartInvalid|does not appear to be a gzipped archive
 close|Unavailable|Empty reply|FetchFailed|Empty reply
 silent|Timeout|timed out|Timeout|timed out
 slow|Timeout|timed out|Timeout|timed out
