@@ -180,6 +180,11 @@ static int keep(struct loading *l, struct registry_loaded *ret, struct err **err
 
     *ret = (struct registry_loaded){ .figures = was->figures, .digest = was->digest, .unchanged = true };
     row.fetched = *now;
+    if (now->etag.n + now->last_modified.n == 0) {
+        row.fetched.etag = was->etag;
+        row.fetched.last_modified = was->last_modified;
+    }
+    now = &row.fetched;
     row.fetched.digest = was->digest;
     row.fetched.figures = was->figures;
     if (str_eq(now->url, was->url) && str_eq(now->etag, was->etag) &&
@@ -237,4 +242,20 @@ int registry_index_load(struct registry_db *d, const struct registry_load *what,
     r = load(&l, ret, err);
     index_load_unlock(d, what->repository);
     return r < 0 ? err_wrap(err, r, "index of repository %.*s", STR_ARG(what->repository)) : 0;
+}
+
+int registry_index_follow(struct registry_db *d, struct str repository, struct str url, const char *path,
+                          struct arena *a, struct err **err)
+{
+    struct registry_load load = { .repository = repository, .path = path };
+    struct registry_fetched was;
+    struct registry_loaded ignored;
+    bool found;
+    int r = registry_fetched_find(d, repository, a, &was, &found, err);
+
+    load.fetched = (struct registry_fetched){ .url = url, .index_stamp = registry_file_stamp(a, path) };
+    if (r < 0 || (found && load.fetched.index_stamp.n > 0 &&
+                  str_eq(was.index_stamp, load.fetched.index_stamp) && str_eq(was.url, url)))
+        return r;
+    return registry_index_load(d, &load, a, &ignored, err);
 }

@@ -124,28 +124,55 @@ static int no_version(struct search *s, struct registry_db *db, struct str repos
                    STR_ARG(s->reference), STR_ARG(s->version));
 }
 
-static int pick_in(struct search *s, struct registry_db *db, const char *index, struct err **err)
+static int pick_in(struct search *s, struct registry_db *db, struct str name, const char *index,
+                   struct err **err)
 {
-    struct registry_load load = { .repository = STR("index"), .path = index };
-    struct registry_loaded loaded;
-    int r;
+    int r = registry_index_follow(db, name, s->found->source.url, index, s->a, err);
 
-    load.fetched.url = s->found->source.url;
-    r = registry_index_load(db, &load, s->a, &loaded, err);
     if (r == 0)
-        r = registry_find(db, load.repository, s->reference, s->version, s->a, &s->found->entry, err);
+        r = registry_find(db, name, s->reference, s->version, s->a, &s->found->entry, err);
     if (r == 0)
-        return no_version(s, db, load.repository, err);
+        return no_version(s, db, name, err);
     return MIN(r, 0);
 }
 
-/* Takes the version from an index file. The database in `dir` is for this look only. */
-static int pick(struct search *s, const char *dir, const char *index, struct err **err)
+/* Takes the version from an index file, by way of a database in `dir`. */
+static int pick(struct search *s, const char *dir, struct str name, const char *index, struct err **err)
 {
     CLEANUP(registry_db_close) struct registry_db *db = NULL;
     int r = registry_db_open(dir, &db, err);
 
-    return r < 0 ? r : pick_in(s, db, index, err);
+    return r < 0 ? r : pick_in(s, db, name, index, err);
+}
+
+/* The same with a database that is gone afterwards. */
+static int pick_once(struct search *s, const char *index, struct err **err)
+{
+    CLEANUP(free_ptr) char *dir = NULL;
+    int r = fs_make_temp_dir("pintle-index", &dir, err);
+
+    if (r < 0)
+        return r;
+    r = pick(s, dir, STR("index"), index, err);
+    IGNORE_ERROR(fs_remove_tree(dir, NULL));
+    return r;
+}
+
+/* The database beside helm's cached index, which stays; where nothing may be written one for this time. */
+static int pick_cached(struct search *s, const char *index, struct err **err)
+{
+    struct err *cause = NULL;
+    int r = pick(s, s->l->cache ? s->l->cache : ".", s->found->source.name, index, &cause);
+
+    if (r == -ERRC_FORBIDDEN || r == -ERRC_IO) {
+        err_free(cause);
+        return pick_once(s, index, err);
+    }
+    if (err)
+        *err = cause;
+    else
+        err_free(cause);
+    return r;
 }
 
 /* "charts.example.com/web-1.0.0%2Bb.tgz?sig=1" is saved as "web-1.0.0+b.tgz". */
@@ -200,7 +227,7 @@ static int resolve_in_url(struct search *s, struct err **err)
     path = fs_join(dir, "index.yaml");
     r = registry_fetch_index(&s->found->source, s->a, NULL, path, &etag, &modified, err);
     if (r >= 0)
-        r = pick(s, dir, path, &cause);
+        r = pick(s, dir, STR("index"), path, &cause);
     IGNORE_ERROR(fs_remove_tree(dir, NULL));
     utf8_quote(s->reference, &what);
     if (s->version.n > 0) {
@@ -225,18 +252,14 @@ static int resolve_in_url(struct search *s, struct err **err)
 static int resolve_in_cache(struct search *s, struct str reference, struct err **err)
 {
     CLEANUP(free_ptr) char *file = xasprintf(STR_FMT "-index.yaml", STR_ARG(s->found->source.name));
-    CLEANUP(free_ptr) char *path = fs_join(s->l->cache ? s->l->cache : ".", file), *dir = NULL;
+    CLEANUP(free_ptr) char *path = fs_join(s->l->cache ? s->l->cache : ".", file);
     int r;
 
     if (!fs_path_is_below(str_from(file)) || !fs_exists(path))
         return err_set(err, ERRC_NOT_FOUND,
                        "no cached repo found. (try 'helm repo update'): open %s: no such file or directory",
                        path);
-    r = fs_make_temp_dir("pintle-index", &dir, err);
-    if (r < 0)
-        return r;
-    r = pick(s, dir, path, err);
-    IGNORE_ERROR(fs_remove_tree(dir, NULL));
+    r = pick_cached(s, path, err);
     if (r < 0)
         return err_wrap(err, r,
                         "chart \"" STR_FMT "\" matching " STR_FMT " not found in " STR_FMT

@@ -64,6 +64,11 @@ struct registry_loaded {
 NODISCARD int registry_index_load(struct registry_db *d, const struct registry_load *load, struct arena *a,
                                   struct registry_loaded *ret, struct err **err);
 
+/* The same for a file that other programs write too (helm's <name>-index.yaml): nothing is read when it is as it was at the last
+ * load, by its stamp. */
+NODISCARD int registry_index_follow(struct registry_db *d, struct str repository, struct str url,
+                                    const char *path, struct arena *a, struct err **err);
+
 /* What is remembered of the last load; *ret_found is false when there was none. */
 NODISCARD int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a,
                                     struct registry_fetched *ret, bool *ret_found, struct err **err);
