@@ -87,6 +87,14 @@ void httpd_reply_header(struct httpd_reply *r, const char *name, const char *fmt
     r->headers[r->n_headers++].name = name;
 }
 
+static bool has_header(const struct httpd_reply *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (strcmp(r->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static enum MHD_Result send_reply(struct MHD_Connection *connection, struct httpd_reply *r)
 {
     struct MHD_Response *response;
@@ -103,8 +111,9 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http
     }
     if (!response)
         return MHD_NO;
-    mhd.add_response_header(response, "Content-Type",
-                            r->content_type ? r->content_type : "text/plain; charset=utf-8");
+    if (!has_header(r, "Content-Type"))
+        mhd.add_response_header(response, "Content-Type",
+                                r->content_type ? r->content_type : "text/plain; charset=utf-8");
     mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
     for (size_t i = 0; i < r->n_headers; i++)
         mhd.add_response_header(response, r->headers[i].name, r->headers[i].value);

@@ -31,8 +31,8 @@ struct str httpd_request_query(const struct httpd_request *rq, const char *name)
 #define HTTPD_HEADER_MAX 1024
 #define HTTPD_HEADERS_MAX 8
 struct httpd_reply {
-    int status; /* 200 unless set */
-    const char *content_type;
+    int status;               /* 200 unless set */
+    const char *content_type; /* a constant; or a header of that name */
     struct buf body;
     int fd;         /* instead of body when not negative: taken over and closed */
     int64_t offset; /* of fd */

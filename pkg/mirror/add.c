@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "mirror/mirror_int.h"
+#include "mirror/serve_int.h"
 #include "registry/registry.h"
 #include "semver/semver.h"
 
@@ -56,12 +56,17 @@ static int read_chart(struct adding *x, struct err **err)
     return 0;
 }
 
-/* The upstream index speaks of the chart that the archive is. */
+/* The upstream index, or the pusher, speaks of the chart that the archive is. */
 static int check_entry(const struct adding *x, struct err **err)
 {
+    const struct mirror_record *rec = &x->record;
     struct value entry = x->what->entry;
     struct str name = value_str(value_getz(entry, "name")), version = value_str(value_getz(entry, "version"));
 
+    if (x->what->place.n > 0 && (!str_eq(x->what->place, rec->path) || !str_eq(x->what->tag, rec->tag)))
+        return err_set(err, ERRC_INVALID, "pushed as %.*s:%.*s, the chart is %.*s %.*s",
+                       STR_ARG(x->what->place), STR_ARG(x->what->tag), STR_ARG(rec->name),
+                       STR_ARG(rec->version));
     if (!value_is_map(entry) || (str_eq(name, x->record.name) && str_eq(version, x->record.version)))
         return 0;
     return err_set(err, ERRC_INVALID, "the index says %.*s %.*s, the archive is %.*s %.*s", STR_ARG(name),
@@ -262,6 +267,35 @@ int mirror_accept(struct mirror *m, struct str path, struct str tag, struct str 
         record.accepted = digest;
         r = mirror_write_record(m, &record, err);
     }
+    mirror_unlock(m);
+    return r;
+}
+
+static int add_tag_locked(struct mirror *m, struct arena *a, struct mirror_record *record,
+                          struct str manifest, struct err **err)
+{
+    struct mirror_record old;
+    char hex[SHA256_HEX];
+    int r = mirror_find(m, a, record->path, record->tag, &old, NULL);
+
+    if (r == 0 && old.archive.n > 0)
+        return err_set(err, ERRC_DIGEST, "%.*s %.*s is a chart and stays one", STR_ARG(record->path),
+                       STR_ARG(record->tag));
+    r = mirror_put(m, manifest, hex, err);
+    record->manifest = str_from(hex);
+    return r < 0 ? r : mirror_write_record(m, record, err);
+}
+
+int mirror_add_tag(struct mirror *m, struct str path, struct str tag, struct str manifest,
+                   struct str media_type, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(ADD_MEMORY_MAX);
+    struct mirror_record record = { .path = path, .tag = tag, .media_type = media_type };
+    int r = mirror_lock(m, err);
+
+    if (r < 0)
+        return r;
+    r = add_tag_locked(m, a, &record, manifest, err);
     mirror_unlock(m);
     return r;
 }

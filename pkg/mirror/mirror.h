@@ -85,7 +85,8 @@ struct mirror_addition {
     struct str provenance; /* the .prov, or "" */
     struct value entry;    /* of the upstream index; null: made from the archive */
     struct str source;
-    struct str manifest; /* an OCI manifest that was pushed or pulled; "": made as Helm does */
+    struct str manifest;   /* an OCI manifest that was pushed; "": made as Helm does */
+    struct str place, tag; /* where the pusher wants it, which the chart must agree to; "": wherever */
 };
 /* Checks that it is a chart and keeps it. *ret_record (may be NULL) lives in `a`. PARSE for what is no chart archive; INVALID for
  * names that cannot be kept; DIGEST, naming both digests, when the version is there with other bytes. */
@@ -107,3 +108,33 @@ struct mirror_figures {
  * a damaged mirror is not an error of this function. */
 NODISCARD int mirror_verify(struct mirror *m, struct buf *problems, struct mirror_figures *ret,
                             struct err **err);
+
+/* ---- serving ----------------------------------------------------------------------------------------------------- */
+
+/* Appends the index.yaml of the charts directly in `folder` ("" or "bitnami"), as `helm repo index` writes it; urls are file names.
+ * LIMIT when `out` is full. */
+NODISCARD int mirror_index(struct mirror *m, struct str folder, struct buf *out, struct err **err);
+
+/* Borrowed until mirror_serve() returns. */
+struct mirror_serve_options {
+    const char *address;          /* as httpd's */
+    struct str cert_pem, key_pem; /* TLS; empty: plain HTTP */
+    struct str htpasswd;          /* text: user:hash a line; who is in it may read */
+    struct str read_token;        /* who shows it may read. Without this and htpasswd anyone may */
+    struct str push_token;        /* who shows it may read and push; "": nothing can be pushed */
+};
+/* Over HTTP:
+ *
+ *     /index.yaml, /<folder>/index.yaml            a chart repository: index, archives, provenance files
+ *     /[<folder>/]<name>-<version>.tgz[.prov]      ETag, conditional requests, ranges, HEAD
+ *     /v2/…                                        the same charts as an OCI registry (distribution-spec 1.1): pull, and push
+ *     /healthz
+ *
+ * Tokens are taken as Bearer, and as the password of any user. New versions are seen at once, whoever added them. INVALID for an
+ * htpasswd that cannot be read; else as httpd_start(). */
+struct mirror_server;
+NODISCARD int mirror_serve(struct mirror *m, const struct mirror_serve_options *o, struct mirror_server **ret,
+                           struct err **err);
+int mirror_server_port(const struct mirror_server *s);
+void mirror_server_stop(struct mirror_server *s); /* may be NULL */
+DEFINE_CLEANUP(struct mirror_server *, mirror_server_stop)

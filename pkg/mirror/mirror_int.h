@@ -33,7 +33,9 @@ char *mirror_file(const struct mirror *m, const char *fmt, ...) PRINTF(2, 3)
 /* Writes a file for good, its folders too. */
 NODISCARD int mirror_write_file(struct mirror *m, const char *path, struct str content, struct err **err);
 
-/* object.c: under the lock. */
+/* object.c: a file without a name that holds these bytes. */
+NODISCARD int mirror_open_bytes(struct str bytes, int *ret_fd, int64_t *ret_size, struct err **err);
+/* The same file: under the lock. */
 NODISCARD int mirror_put(struct mirror *m, struct str bytes, char hex[SHA256_HEX], struct err **err);
 /* An archive, as a pack when that is smaller; `like` are archives of neighbouring versions, best first. */
 NODISCARD int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *like, size_t n_like,

@@ -177,8 +177,7 @@ static int open_file(const char *path, int64_t *ret_size)
     return fd;
 }
 
-/* A folder that cannot be written: the bytes go to a file without a name. */
-static int open_bytes(struct str bytes, int *ret_fd, int64_t *ret_size, struct err **err)
+int mirror_open_bytes(struct str bytes, int *ret_fd, int64_t *ret_size, struct err **err)
 {
     CLEANUP(fd_close) int fd = open("/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 
@@ -223,7 +222,7 @@ int mirror_open_object(struct mirror *m, struct str digest, int *ret_fd, int64_t
         return r;
     write_cache(m, cached, buf_str(&bytes));
     *ret_fd = open_file(cached, ret_size);
-    return *ret_fd >= 0 ? 0 : open_bytes(buf_str(&bytes), ret_fd, ret_size, err);
+    return *ret_fd >= 0 ? 0 : mirror_open_bytes(buf_str(&bytes), ret_fd, ret_size, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
@@ -281,13 +280,18 @@ int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *lik
     int r;
 
     sha256_hex(bytes, hex);
-    if (mirror_has(m, str_from(hex)))
-        return 0;
     path = object_path(m, str_from(hex), ".pack");
+    if (fs_is_file(path))
+        return 0;
     r = put_pack(m, bytes, base, path, err);
     if (r == 0 && base.n > 0)
         r = put_pack(m, bytes, STR(""), path, err); /* too many sources, or nothing in common */
     if (r == 0)
         return mirror_put(m, bytes, hex, err);
+    if (r == 1) { /* pushed as a blob before it was known to be an archive */
+        CLEANUP(free_ptr) char *whole = object_path(m, str_from(hex), "");
+
+        unlink(whole);
+    }
     return r < 0 ? r : 0;
 }
