@@ -146,7 +146,7 @@ struct controller_report {
     bool reconciling, stalled;    /* set these conditions to True; otherwise they are absent */
     const char *synced;           /* reason of the condition synced, which follows Ready; NULL: `reason` */
     struct kube_condition health; /* Healthy, when its status is set; without one it stays as it is */
-    struct value fields;          /* other members of the status, a map; those it does not name stay */
+    struct value fields;          /* other members of the status, a map; null takes one away, others stay */
 };
 /* The report of a failed reconcile: Ready=False; Stalled when no retry helps, else Reconciling. Borrows from `cause`. */
 struct controller_report controller_failure(struct value object, const char *reason, const struct err *cause);

@@ -53,8 +53,12 @@ static struct value new_status(struct arena *a, const struct controller_report *
     struct value status = value_is_map(old) ? value_copy_maps(a, old) : value_new_map(a);
     struct str handled = kube_annotation(rep->object, STR(CONTROLLER_RECONCILE_AT));
 
-    for (struct value_iter it = value_iter(rep->fields); value_next(&it);)
-        value_set(status, it.key, it.v);
+    for (struct value_iter it = value_iter(rep->fields); value_next(&it);) {
+        if (value_is_null(it.v))
+            value_unset(status, it.key);
+        else
+            value_set(status, it.key, it.v);
+    }
     value_setz(status, "observedGeneration", value_from_int(kube_generation(rep->object)));
     value_setz(status, "conditions", conditions(a, rep, value_getz(old, "conditions")));
     if (handled.n > 0)
@@ -81,6 +85,9 @@ static int write_report(struct kube *k, struct kube_recorder *recorder, struct a
 
     if (value_equal(old, status))
         return 0;
+    for (struct value_iter it = value_iter(rep->fields); value_next(&it);)
+        if (value_is_null(it.v))
+            value_set(status, it.key, it.v); /* in a merge patch it takes the member away */
     value_setz(patch, "status", status);
     r = kube_patch_status(k, a, &ref, patch, NULL, err);
     if (r == -ERRC_NOT_FOUND) {

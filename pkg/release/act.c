@@ -347,10 +347,11 @@ static int act_record(struct release_run *run, struct err **err)
 
 static int act_deployed(struct release_run *run, struct err **err)
 {
-    bool install = record_status(run->record) == RECORD_PENDING_INSTALL;
-    struct str text = run->config->description.n ? run->config->description
-                      : install                  ? STR("Install complete")
-                                                 : STR("Upgrade complete");
+    enum record_status status = record_status(run->record);
+    struct str text = status == RECORD_PENDING_ROLLBACK  ? STR_NONE /* it says what it goes back to */
+                      : run->config->description.n       ? run->config->description
+                      : status == RECORD_PENDING_INSTALL ? STR("Install complete")
+                                                         : STR("Upgrade complete");
     int r;
 
     record_set_status(run->record, RECORD_DEPLOYED, text);
@@ -460,9 +461,16 @@ static bool is_remembered(enum step_kind k)
     return k == STEP_APPLY || k == STEP_REMOVE || k == STEP_DELETE || k == STEP_NAMESPACE;
 }
 
-static int timed_out(const struct release_run *run, struct err **err)
+/* Each step may wait so long, as with helm's --timeout; a new process waits anew. */
+static int timed_out(const struct release_run *run, struct str step, struct err **err)
 {
-    if (clock_wall().s < run->deadline)
+    struct release_progress *p = run->progress;
+    uint64_t id = str_hash(step);
+
+    if (p->waiting_step != id)
+        p->waiting_since_ms = clock_mono_ms();
+    p->waiting_step = id;
+    if (clock_mono_ms() - p->waiting_since_ms < run->timeout_ms)
         return 0;
     return err_set(err, ERRC_TIMEOUT, "timed out waiting: %.*s", STR_ARG(run->waiting_for));
 }
@@ -484,7 +492,7 @@ int act_run(struct release_run *run, const struct plan *plan, int64_t *ret_wait_
         log_debug("step", LOG_STR("step", buf_str(&name)), LOG_STR("release", run->owner.release));
         r = act_step(run, s, &wait_ms, err);
         if (r == ACT_WAIT)
-            r = timed_out(run, err);
+            r = timed_out(run, buf_str(&name), err);
         if (r < 0)
             return err_wrap(err, r, "%s", step_kind_name(s->kind));
         if (r == ACT_WAIT) {

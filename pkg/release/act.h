@@ -18,7 +18,10 @@
 struct release_progress {
     char inputs[65]; /* digest of the attempt that the bits belong to */
     int64_t revision;
-    unsigned done_bits; /* 1 << STEP_x: every step of that kind has been done */
+    enum operation op;
+    unsigned done_bits;    /* 1 << STEP_x: every step of that kind has been done */
+    uint64_t waiting_step; /* which step waits, and since when */
+    int64_t waiting_since_ms;
 };
 
 struct release_run {
@@ -32,7 +35,7 @@ struct release_run {
     const struct record_head *heads; /* all stored revisions, oldest first */
     size_t n_heads;
     struct release_progress *progress;
-    int64_t deadline;                     /* clock_wall().s after which waiting is over */
+    int64_t timeout_ms;                   /* of each step that waits */
     const struct release_objects *before; /* objects of earlier revisions, for cleanupOnFail */
     struct str waiting_for;               /* set by a step that waits: what is missing; in the arena */
 };

@@ -44,6 +44,37 @@ static struct decision decide_deletion(const struct decide_facts *f)
     return d;
 }
 
+static struct decision rollback(const struct decide_facts *f, const char *because)
+{
+    return (struct decision){
+        .op = OPERATION_ROLLBACK,
+        .revision = f->last_revision + !f->last_is_rollback,
+        .resume = f->last_is_rollback && f->last_status != RECORD_FAILED,
+        .retry = f->last_is_rollback && f->last_status == RECORD_FAILED,
+        .undo = true,
+        .because = because,
+    };
+}
+
+/* The first attempt of a release leaves nothing to go back to: it is taken away. */
+static struct decision undo(const struct decide_facts *f)
+{
+    if (!f->last_is_install)
+        return rollback(f, "the last attempt failed and is rolled back");
+    return (struct decision){ .op = OPERATION_UNINSTALL,
+                              .revision = f->last_revision,
+                              .resume = true,
+                              .undo = true,
+                              .because = "the install failed and is undone" };
+}
+
+static struct decision leave(const struct decide_facts *f, const char *because)
+{
+    return (struct decision){
+        .op = OPERATION_NONE, .revision = f->last_revision, .undone = true, .because = because
+    };
+}
+
 static struct decision decide_unfinished(const struct decide_facts *f)
 {
     struct decision d;
@@ -52,7 +83,10 @@ static struct decision decide_unfinished(const struct decide_facts *f)
         return (struct decision){ .op = OPERATION_UNINSTALL,
                                   .revision = f->last_revision,
                                   .resume = true,
+                                  .undo = f->undone,
                                   .because = "an uninstall was begun and is not finished" };
+    if (f->last_ours && f->last_is_rollback && (f->undone || f->last_same_inputs))
+        return rollback(f, "a rollback was begun and is not finished");
     if (f->last_ours && f->last_same_inputs)
         return same_revision(f, "the last attempt is not finished");
     if (!f->last_ours && f->last_age_ms < DECIDE_FOREIGN_OPERATION_MS)
@@ -69,6 +103,10 @@ static struct decision decide_unfinished(const struct decide_facts *f)
 
 static struct decision decide_failed(const struct decide_facts *f)
 {
+    if (f->last_ours && f->last_is_rollback && f->undone)
+        return rollback(f, "the rollback failed");
+    if (f->last_ours && f->last_wants_undo && f->last_same_inputs)
+        return undo(f);
     if (f->last_ours && f->last_same_inputs)
         return same_revision(f, "the last attempt failed");
     return next_revision(f, OPERATION_UPGRADE, "the last attempt failed and the inputs changed");
@@ -82,6 +120,8 @@ static struct decision decide_deployed(const struct decide_facts *f)
                                   .resume = true,
                                   .because = f->last_ours ? "it is deployed with these inputs"
                                                           : "another tool deployed it with these inputs" };
+    if (f->undone && !f->wish)
+        return leave(f, "these inputs failed and were rolled back");
     return next_revision(f, OPERATION_UPGRADE,
                          f->last_ours ? "the inputs changed" : "another tool deployed it with other inputs");
 }
@@ -94,6 +134,8 @@ struct decision decide(const struct decide_facts *f)
         return (struct decision){ .op = OPERATION_NONE,
                                   .revision = f->last_revision,
                                   .because = "it is suspended" };
+    if (!f->has_record && f->undone && !f->wish)
+        return leave(f, "the install failed and was undone");
     if (!f->has_record)
         return next_revision(f, OPERATION_INSTALL, "it is not installed");
     if (record_status_busy(f->last_status))

@@ -11,6 +11,7 @@
     X(ADOPT, "adopt")         \
     X(INSTALL, "install")     \
     X(UPGRADE, "upgrade")     \
+    X(ROLLBACK, "rollback")   \
     X(UNINSTALL, "uninstall") \
     X(FORGET, "forget")
 
@@ -36,6 +37,12 @@ struct decide_facts {
     bool last_is_install; /* the unfinished or failed attempt had no deployed revision before it */
     int64_t last_age_ms;  /* since its status was written */
     bool has_deployed;    /* some revision is deployed */
+
+    /* flags.atomic: what failed is undone, as Helm's --rollback-on-failure does, and not tried again with the same inputs. */
+    bool last_wants_undo;  /* ours: the attempt failed and is to be undone */
+    bool last_is_rollback; /* ours: it undoes an earlier attempt */
+    bool undone; /* the status says: an attempt with these inputs failed and was undone, or is being undone */
+    bool wish;   /* the user asks for a reconcile now */
 };
 
 struct decision {
@@ -45,6 +52,8 @@ struct decision {
     bool
         retry; /* that record exists and failed: render again and overwrite it, so that history does not grow */
     bool abandon;        /* the last record is unfinished: mark it failed first */
+    bool undo;           /* ROLLBACK, UNINSTALL: because an attempt with these inputs failed */
+    bool undone;         /* NONE: these inputs failed and are not tried again */
     const char *because; /* constant; for logs and `pintle plan` */
     int64_t wait_ms;     /* WAIT: look again after so long */
 };

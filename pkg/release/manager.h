@@ -34,6 +34,10 @@ struct release_manager {
 struct release_memory *manager_memory(struct release_manager *m, struct controller_key key);
 void manager_forget(struct release_manager *m, struct controller_key key);
 
+struct observation;
+/* What the steps of the observed plan need. `o` and `mem` stay in use. */
+struct release_run release_make_run(struct observation *o, struct release_memory *mem);
+
 /* The reconcile functions; ctx is the manager. */
 int release_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
                       struct err **err);

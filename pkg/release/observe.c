@@ -301,6 +301,16 @@ static bool ever_deployed(const struct observation *o)
     return false;
 }
 
+/* What the status says of inputs that failed and were undone, and whether the user wants another try. */
+static void observe_undone(const struct observation *o, struct decide_facts *f)
+{
+    struct value status = value_getz(o->spec.object, "status");
+
+    f->undone = o->inputs[0] && str_eq(value_str(value_getz(status, "undoneInputs")), str_from(o->inputs));
+    f->wish = !str_eq(kube_annotation(o->spec.object, STR(CONTROLLER_RECONCILE_AT)),
+                      value_str(value_getz(status, "lastHandledReconcileAt")));
+}
+
 static int decide_observed(struct observation *o, struct value last_meta, struct err **err)
 {
     const struct record_head *last = o->n_heads ? &o->heads[o->n_heads - 1] : NULL;
@@ -311,12 +321,15 @@ static int decide_observed(struct observation *o, struct value last_meta, struct
                               .has_deployed = last_deployed(o) > 0 };
     int r = 0;
 
+    observe_undone(o, &f);
     if (last) {
         f.last_revision = last->revision;
         f.last_status = last->status;
         f.last_ours = str_eq(meta_annotation(last_meta, RECORD_ANNOTATION_OWNER), o->spec.uid);
         f.last_age_ms = record_age_ms(last_meta);
         f.last_is_install = !ever_deployed(o);
+        f.last_wants_undo = f.last_ours && meta_annotation(last_meta, RECORD_ANNOTATION_UNDO).n > 0;
+        f.last_is_rollback = f.last_ours && meta_annotation(last_meta, RECORD_ANNOTATION_ROLLBACK).n > 0;
         o->last_ours = f.last_ours;
         if (f.last_ours)
             f.last_same_inputs =

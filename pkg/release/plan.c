@@ -123,6 +123,15 @@ static void add_hooks(struct builder *b, enum chart_hook_event event)
         add(b, STEP_HOOKS_DONE)->event = event;
 }
 
+static enum chart_hook_event deploy_event(const struct plan_inputs *in, bool after)
+{
+    if (in->decision.op == OPERATION_ROLLBACK)
+        return after ? CHART_HOOK_POST_ROLLBACK : CHART_HOOK_PRE_ROLLBACK;
+    if (in->fresh_install)
+        return after ? CHART_HOOK_POST_INSTALL : CHART_HOOK_PRE_INSTALL;
+    return after ? CHART_HOOK_POST_UPGRADE : CHART_HOOK_PRE_UPGRADE;
+}
+
 static void plan_deploy(struct builder *b)
 {
     const struct plan_inputs *in = b->in;
@@ -133,13 +142,13 @@ static void plan_deploy(struct builder *b)
         add(b, STEP_ABANDON);
     if (!in->decision.resume)
         add(b, STEP_RECORD);
-    add_hooks(b, in->fresh_install ? CHART_HOOK_PRE_INSTALL : CHART_HOOK_PRE_UPGRADE);
+    add_hooks(b, deploy_event(in, false));
     add_groups(b, STEP_APPLY, &in->objects);
     if (in->removed.n > 0)
         add(b, STEP_REMOVE)->objects = in->removed;
     if (in->wait && in->objects.n > 0)
         add(b, STEP_READY)->objects = in->objects;
-    add_hooks(b, in->fresh_install ? CHART_HOOK_POST_INSTALL : CHART_HOOK_POST_UPGRADE);
+    add_hooks(b, deploy_event(in, true));
     if (in->n_earlier_deployed > 0)
         add(b, STEP_SUPERSEDE);
     add(b, STEP_DEPLOYED);
@@ -169,6 +178,7 @@ struct plan plan_make(struct arena *a, const struct plan_inputs *in)
     switch (in->decision.op) {
     case OPERATION_INSTALL:
     case OPERATION_UPGRADE:
+    case OPERATION_ROLLBACK:
         plan_deploy(&b);
         break;
     case OPERATION_ADOPT:

@@ -142,7 +142,7 @@ static int add_chart(struct record *rec, const struct chart_rendered *rendered, 
 }
 
 /* Only what another attempt on this revision must know is taken over from it. */
-static void add_intent(const struct observation *o, struct record *rec, bool fresh)
+static void add_intent(const struct observation *o, struct record *rec, struct str inputs)
 {
     CLEANUP(buf_done) struct buf now = BUF_INIT(64), attempt = BUF_INIT(64);
     int64_t before = 0;
@@ -152,13 +152,10 @@ static void add_intent(const struct observation *o, struct record *rec, bool fre
     buf_addf(&attempt, "%lld", (long long)before + 1);
     clock_format_rfc3339(clock_wall(), &now);
     record_set_annotation(rec, RECORD_ANNOTATION_OWNER, o->spec.uid);
-    record_set_annotation(rec, RECORD_ANNOTATION_INPUTS, str_from(o->inputs));
+    record_set_annotation(rec, RECORD_ANNOTATION_INPUTS, inputs);
     record_set_annotation(rec, RECORD_ANNOTATION_ATTEMPT, buf_str(&attempt));
     record_set_annotation(rec, RECORD_ANNOTATION_STARTED, buf_str(&now));
     record_set_annotation(rec, RECORD_ANNOTATION_STEP, STR("record"));
-    record_set_deployed_now(rec);
-    record_set_status(rec, fresh ? RECORD_PENDING_INSTALL : RECORD_PENDING_UPGRADE,
-                      fresh ? STR("Initial install underway") : STR("Preparing upgrade"));
 }
 
 static int make_record(struct observation *o, const struct record *earlier, bool fresh, struct err **err)
@@ -181,7 +178,10 @@ static int make_record(struct observation *o, const struct record *earlier, bool
     if (earlier)
         value_setz(info, "first_deployed",
                    value_copy(rec->arena, value_path(earlier->release, "info.first_deployed"), NULL));
-    add_intent(o, rec, fresh);
+    add_intent(o, rec, str_from(o->inputs));
+    record_set_deployed_now(rec);
+    record_set_status(rec, fresh ? RECORD_PENDING_INSTALL : RECORD_PENDING_UPGRADE,
+                      fresh ? STR("Initial install underway") : STR("Preparing upgrade"));
     if (o->decision.retry && o->last)
         rec->resource_version = arena_dup(rec->arena, o->last->resource_version);
     o->record = rec;
@@ -510,6 +510,59 @@ static int prepare_deploy(struct observation *o, struct err **err)
     return r;
 }
 
+/* The newest revision that was deployed once. */
+static const struct record_head *rollback_target(const struct observation *o)
+{
+    for (size_t i = o->n_heads; i-- > 0;)
+        if (o->heads[i].revision < o->decision.revision &&
+            (o->heads[i].status == RECORD_DEPLOYED || o->heads[i].status == RECORD_SUPERSEDED))
+            return &o->heads[i];
+    return NULL;
+}
+
+static int make_rollback_record(struct observation *o, struct err **err)
+{
+    const struct record_head *head = rollback_target(o);
+    CLEANUP(record_free) struct record *target = NULL;
+    struct str cause = o->last ? record_annotation(o->last, RECORD_ANNOTATION_UNDO) : STR("");
+    int r;
+
+    if (!head)
+        return err_set(err, ERRC_NOT_FOUND,
+                       "unable to find a previously successful release when attempting to rollback");
+    r = read_head(o, head, &target, err);
+    if (r < 0)
+        return r;
+    o->record = o->made = record_new_rollback(target, o->decision.revision);
+    add_intent(o, o->made, record_annotation(target, RECORD_ANNOTATION_INPUTS));
+    record_set_annotation(o->made, RECORD_ANNOTATION_UNDO, cause);
+    record_set_annotation(o->made, RECORD_ANNOTATION_ROLLBACK,
+                          arena_printf(o->arena, "%lld", (long long)head->revision));
+    if (o->decision.retry)
+        o->made->resource_version = arena_dup(o->made->arena, o->last->resource_version);
+    return 0;
+}
+
+/* As helm rollback: the manifest and hooks of the stored revision are applied again, nothing is rendered. */
+static int prepare_rollback(struct observation *o, struct err **err)
+{
+    struct record *base;
+    int r = resume_record(o, err); /* the failed attempt, or the rollback that is under way */
+
+    if (r == 0 && !o->decision.resume)
+        r = make_rollback_record(o, err);
+    if (r == 0)
+        r = read_before(o, &base, err);
+    if (r == 0)
+        r = release_objects_parse(o->as, o->arena, record_manifest(o->record), &o->owner, &o->plan.objects,
+                                  err);
+    if (r < 0)
+        return r;
+    o->plan.removed = release_objects_removed(o->arena, &o->before, &o->plan.objects);
+    fill_plan(o, false);
+    return 0;
+}
+
 static int prepare_uninstall(struct observation *o, struct err **err)
 {
     struct record *base;
@@ -545,6 +598,8 @@ int release_prepare(struct release_manager *m, struct observation *o, struct err
     case OPERATION_INSTALL:
     case OPERATION_UPGRADE:
         return prepare_deploy(o, err);
+    case OPERATION_ROLLBACK:
+        return prepare_rollback(o, err);
     case OPERATION_UNINSTALL:
         return prepare_uninstall(o, err);
     case OPERATION_ADOPT:

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/limits.h"
 #include "release/manager.h"
+#include "release/outcome.h"
 #include "release/report.h"
 
 #define LOG_MODULE "release"
@@ -12,8 +13,7 @@
 
 #define RECHECK_MS \
     ((int64_t)10 * 60 * 1000) /* records that other tools changed are noticed within this time */
-#define HEALTH_POLL_MS 2000
-#define ROUNDS_MAX 8 /* observe again at once after CRDs appeared or a revision was given up */
+#define ROUNDS_MAX 8          /* observe again at once after CRDs appeared or a revision was given up */
 
 /* ---- nothing to do, known without asking ------------------------------------------------------------------------- */
 
@@ -95,27 +95,19 @@ static int set_finalizer(struct release_manager *m, struct arena *a, struct valu
     return r < 0 ? err_wrap(err, r, "finalizer") : 0;
 }
 
-/* ---- outcomes ---------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
-static int64_t attempt_deadline(const struct observation *o)
+struct release_run release_make_run(struct observation *o, struct release_memory *mem)
 {
-    struct wall_time started = clock_wall();
     int64_t timeout_ms = o->spec.timeout_ms ? o->spec.timeout_ms : o->config.timeout_ms;
-
-    if (o->record && o->decision.resume)
-        clock_parse_rfc3339(record_annotation(o->record, RECORD_ANNOTATION_STARTED), &started);
-    return started.s + (timeout_ms ? timeout_ms : RELEASE_TIMEOUT_DEFAULT_MS) / 1000;
-}
-
-static struct release_run make_run(struct observation *o, struct release_memory *mem)
-{
     struct release_progress *p = &mem->progress;
 
-    if (p->revision != o->decision.revision || !str_eq(str_from(p->inputs), str_from(o->inputs)) ||
-        o->decision.retry) {
+    if (p->revision != o->decision.revision || p->op != o->decision.op ||
+        !str_eq(str_from(p->inputs), str_from(o->inputs)) || o->decision.retry) {
         bool crds = p->done_bits & 1U << STEP_CRDS && str_eq(str_from(p->inputs), str_from(o->inputs));
 
         *p = (struct release_progress){ .revision = o->decision.revision,
+                                        .op = o->decision.op,
                                         .done_bits = crds ? 1U << STEP_CRDS : 0 };
         memcpy(p->inputs, o->inputs, sizeof(p->inputs));
     }
@@ -130,215 +122,75 @@ static struct release_run make_run(struct observation *o, struct release_memory 
         .heads = o->heads,
         .n_heads = o->n_heads,
         .progress = p,
-        .deadline = attempt_deadline(o),
+        .timeout_ms = timeout_ms ? timeout_ms : RELEASE_TIMEOUT_DEFAULT_MS,
         .before = &o->before,
         .waiting_for = STR("the API server"),
     };
 }
 
-static int report_waiting(struct release_manager *m, struct observation *o, struct str what, struct err **err)
-{
-    bool removing = o->decision.op == OPERATION_UNINSTALL;
-    struct release_report rep = { .ready = "Unknown",
-                                  .reason = removing ? "Uninstalling" : "Progressing",
-                                  .message = arena_printf(o->arena, "%s of revision %lld: %.*s",
-                                                          operation_name(o->decision.op),
-                                                          (long long)o->decision.revision, STR_ARG(what)),
-                                  .reconciling = true,
-                                  .word = "initResource",
-                                  .deployed = !removing };
-
-    return release_report(m, o, &rep, err);
-}
-
-static struct str success_message(struct observation *o)
-{
-    struct str paths = release_changed_paths(o);
-    /* NONE: the process that did it could not say so. */
-    bool first = o->decision.op == OPERATION_INSTALL ||
-                 (o->decision.op == OPERATION_NONE && o->decision.revision == 1);
-    bool adopted = o->decision.op == OPERATION_ADOPT, upgraded = !first && !adopted;
-
-    return arena_printf(o->arena, "%.*s %.*s %s as %.*s/%.*s revision %lld%s%.*s", STR_ARG(o->spec.chart),
-                        STR_ARG(o->stored.version),
-                        first     ? "installed"
-                        : adopted ? "adopted as it is"
-                                  : "upgraded",
-                        STR_ARG(o->spec.target_ns), STR_ARG(o->spec.release), (long long)o->decision.revision,
-                        upgraded && paths.n ? "; values changed: " : "", STR_ARG(upgraded ? paths : STR("")));
-}
-
-/* Are the objects what their specs say? Asked after an operation, until they are. */
-static int check_health(struct observation *o, struct release_run *run, struct release_report *rep)
-{
-    struct err *err = NULL;
-    int r = act_check_ready(run, &o->plan.objects, &err);
-
-    rep->health.status = r == ACT_DONE ? "True" : "False";
-    rep->health.reason = r == ACT_DONE ? STR("Current") : r < 0 ? STR("Failed") : STR("InProgress");
-    rep->health.message = r == ACT_DONE ? STR("all objects are current")
-                          : r < 0       ? arena_dup(o->arena, str_from(err_message(err)))
-                                        : run->waiting_for;
-    err_free(err);
-    return r == ACT_DONE;
-}
-
-static int finish_deployed(struct release_manager *m, struct observation *o, struct release_run *run,
-                           struct controller_result *ret, struct err **err)
-{
-    struct release_report rep = { .ready = "True",
-                                  .reason = "Deployed",
-                                  .word = "success",
-                                  .deployed = true,
-                                  .message = success_message(o) };
-
-    if (o->plan.objects.n > 0 && !check_health(o, run, &rep))
-        ret->requeue_after_ms = HEALTH_POLL_MS;
-    return release_report(m, o, &rep, err);
-}
-
-/* Does the status speak of what is deployed? Not when the process that deployed it could not report. */
-static bool is_told(const struct observation *o, struct value ready)
-{
-    struct value status = value_getz(o->spec.object, "status");
-
-    return str_eq(value_str(value_getz(ready, "reason")), STR("Deployed")) &&
-           value_int(value_getz(status, "revision"), 0) == o->decision.revision &&
-           str_eq(value_str(value_getz(status, "inputsDigest")), str_from(o->inputs));
-}
-
-/* The newest record and its objects. */
-static int recall_record(struct observation *o, struct err **err)
-{
-    struct kube_ref ref = KUBE_REF("v1", "Secret", o->spec.target_ns, o->heads[o->n_heads - 1].secret_name);
-    struct value secret;
-    int r = kube_get(o->as, o->arena, &ref, &secret, err);
-
-    if (r == 0)
-        r = record_decode(secret, &o->last, err);
-    if (r < 0)
-        return r;
-    o->record = o->last;
-    return release_objects_parse_known(o->as, o->arena, record_manifest(o->last), &o->owner, &o->plan.objects,
-                                       err);
-}
-
-/* A release that is deployed with these inputs. Its health is looked at as long as it was not seen to be well. */
-static int finish_unchanged(struct release_manager *m, struct observation *o, struct release_memory *mem,
-                            struct controller_result *ret, struct err **err)
-{
-    struct value ready = kube_condition_find(o->spec.object, STR("Ready"));
-    struct release_report rep = {
-        .ready = "True", .reason = "Deployed", .word = "success", .deployed = true
-    };
-    struct release_run run;
-    int r = 0;
-
-    rep.recalled = !is_told(o, ready);
-    if (rep.recalled)
-        r = release_recall_changes(o, err);
-    if (r < 0)
-        return r;
-    rep.message = rep.recalled ? success_message(o) : value_str(value_getz(ready, "message"));
-    if ((rep.recalled || !kube_condition_is(o->spec.object, STR("Healthy"), "True")) && o->n_heads > 0) {
-        r = recall_record(o, err);
-        if (r < 0)
-            return r;
-        run = make_run(o, mem);
-        if (!check_health(o, &run, &rep))
-            ret->requeue_after_ms = HEALTH_POLL_MS;
-    }
-    return release_report(m, o, &rep, err);
-}
-
-/* Failures that come from outside and pass leave the record as it is: the next look goes on with the attempt. */
-static bool ends_attempt(enum errc code)
-{
-    return code == ERRC_TIMEOUT || code == ERRC_CONFLICT || !errc_retryable(code);
-}
-
-static void mark_failed(struct observation *o, struct release_run *run, const struct err *cause)
-{
-    struct err *err = NULL;
-    struct str text;
-
-    if (!o->record || o->record->resource_version.n == 0 || !record_status_busy(record_status(o->record)) ||
-        o->decision.op == OPERATION_UNINSTALL || !ends_attempt(err_code(cause)))
-        return;
-    text = arena_printf(o->arena, "%s \"%.*s\" failed: %s",
-                        o->decision.op == OPERATION_INSTALL ? "Release" : "Upgrade", STR_ARG(o->spec.release),
-                        err_message(cause));
-    record_set_status(o->record, RECORD_FAILED, release_redact(o, text));
-    if (act_save_record(run, &err) < 0)
-        log_warn("failed attempt not recorded", LOG_ERR(err));
-    err_free(err);
-}
-
-/* Deletes what this attempt created, when the Config asks for it. */
-static void clean_up(struct observation *o, struct release_run *run)
-{
-    struct release_objects created = release_objects_removed(o->arena, &o->plan.objects, &o->before);
-    struct plan plan = { .n = 1 };
-    struct step step = { .kind = STEP_REMOVE, .objects = created };
-    struct err *err = NULL;
-    int64_t wait_ms;
-
-    if (!o->config.cleanup_on_fail || o->decision.op != OPERATION_UPGRADE || created.n == 0)
-        return;
-    plan.steps = &step;
-    run->progress->done_bits = 0;
-    if (act_run(run, &plan, &wait_ms, &err) < 0)
-        log_warn("clean-up after a failure is not complete", LOG_ERR(err));
-    err_free(err);
-    run->progress->done_bits = 0;
-}
-
-static int report_failure(struct release_manager *m, struct observation *o, const struct err *cause,
-                          struct err **err)
-{
-    bool retry = errc_retryable(err_code(cause));
-    struct release_report rep = { .ready = "False",
-                                  .reason = release_reason(o->stage, cause),
-                                  .message = str_from(err_message(cause)),
-                                  .reconciling = retry,
-                                  .stalled = !retry,
-                                  .word = o->stage == RELEASE_STAGE_ACT ? "updateFailed" : "initError" };
-
-    if (o->spec.object.kind != VALUE_MAP)
-        return 0;
-    return release_report(m, o, &rep, err);
-}
-
 /* ---- one look ------------------------------------------------------------------------------------------------------ */
 
-static int act(struct release_manager *m, struct observation *o, struct release_memory *mem,
-               struct controller_result *ret, bool *again, struct err **err)
+/* Before anything is undone the status says so: once the records are gone, nothing else would keep the same inputs from being
+ * tried again. */
+static int announce_undo(struct release_manager *m, struct observation *o, struct err **err)
+{
+    struct str told = value_str(value_path(o->spec.object, "status.undoneInputs"));
+
+    if (!o->decision.undo || str_eq(told, str_from(o->inputs)))
+        return 0;
+    return outcome_report_waiting(m, o, STR("the failed attempt is undone"), err);
+}
+
+static int run_plan(struct release_manager *m, struct observation *o, struct release_run *run,
+                    struct controller_result *ret, bool *again, struct err **err)
 {
     struct plan plan = plan_make(o->arena, &o->plan);
-    struct release_run run = make_run(o, mem);
+    struct err *cause = NULL;
     int64_t wait_ms = 0;
+    bool undo;
     int r;
 
     log_info("operation", LOG_Z("operation", operation_name(o->decision.op)),
              LOG_INT("revision", o->decision.revision), LOG_Z("because", o->decision.because),
              LOG_INT("steps", plan.n));
     o->stage = RELEASE_STAGE_ACT;
-    r = act_run(&run, &plan, &wait_ms, err);
-    if (r < 0) {
-        mark_failed(o, &run, err ? *err : NULL);
-        clean_up(o, &run);
-        return r;
-    }
+    r = act_run(run, &plan, &wait_ms, &cause);
     if (r == ACT_WAIT) {
         ret->requeue_after_ms = wait_ms;
-        return report_waiting(m, o, run.waiting_for, err);
+        return outcome_report_waiting(m, o, run->waiting_for, err);
     }
+    if (r == ACT_DONE)
+        return ACT_DONE;
+    undo = outcome_mark_failed(o, run, cause);
+    outcome_clean_up(o, run);
+    if (undo) {
+        IGNORE_ERROR(outcome_report_failure(m, o, cause, NULL));
+        err_free(cause);
+        *again = true;
+        return 0;
+    }
+    *err = cause;
+    return r;
+}
+
+static int act(struct release_manager *m, struct observation *o, struct release_memory *mem,
+               struct controller_result *ret, bool *again, struct err **err)
+{
+    struct release_run run = release_make_run(o, mem);
+    int r = announce_undo(m, o, err);
+
+    if (r == 0)
+        r = run_plan(m, o, &run, ret, again, err);
+    if (r != ACT_DONE)
+        return r;
+    if (o->decision.undo)
+        return outcome_finish_undone(m, o, o->decision.op == OPERATION_ROLLBACK ? &run : NULL, ret, err);
     *again = o->plan.crds.n > 0 || (o->decision.op == OPERATION_UNINSTALL && !o->spec.deleting);
     if (*again)
         return 0;
     if (o->decision.op == OPERATION_UNINSTALL)
         return set_finalizer(m, o->arena, o->spec.object, false, err);
-    return finish_deployed(m, o, &run, ret, err);
+    return outcome_finish_deployed(m, o, &run, ret, err);
 }
 
 static int report_dry_run(struct release_manager *m, struct observation *o, struct err **err)
@@ -368,8 +220,10 @@ static int look(struct release_manager *m, struct observation *o, struct release
 
     switch (o->decision.op) {
     case OPERATION_NONE:
-        return o->spec.suspend ? release_report(m, o, &suspended, err)
-                               : finish_unchanged(m, o, mem, ret, err);
+        if (o->spec.suspend)
+            return release_report(m, o, &suspended, err);
+        return o->decision.undone ? outcome_finish_undone(m, o, NULL, ret, err)
+                                  : outcome_finish_unchanged(m, o, mem, ret, err);
     case OPERATION_WAIT:
         ret->requeue_after_ms = MIN(o->decision.wait_ms, (int64_t)30000);
         return release_report(m, o, &other, err);
@@ -427,12 +281,17 @@ static int reconcile_object(struct release_manager *m, const struct controller_c
         CLEANUP(observation_done) struct observation o = { 0 };
 
         again = false;
+        if (round > 0) { /* its status is another one now */
+            r = read_release(m, call, &object, &cause);
+            if (r <= 0)
+                break;
+        }
         o.spec.object = object;
         r = release_observe(m, call->arena, object, &o, &cause);
         if (r == 0)
             r = look(m, &o, mem, ret, &again, &cause);
         if (r < 0)
-            IGNORE_ERROR(report_failure(m, &o, cause, NULL));
+            IGNORE_ERROR(outcome_report_failure(m, &o, cause, NULL));
     }
     if (r < 0)
         *err = TAKE(cause);

@@ -59,6 +59,29 @@ struct record *record_new(struct str ns, struct str name, int64_t revision)
     return r;
 }
 
+struct record *record_new_rollback(const struct record *target, int64_t revision)
+{
+    static const char *const kept[] = { "chart", "config", "manifest", "hooks" };
+    struct record *r = record_new(record_namespace(target), record_name(target), revision);
+    struct value info = value_getz(r->release, "info"), old = value_getz(target->release, "info");
+
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+        if (value_has(target->release, str_from(kept[i])))
+            value_set(r->release, str_from(kept[i]),
+                      value_copy(r->arena, value_get(target->release, str_from(kept[i])), NULL));
+    for (struct value_iter it = value_iter(record_hooks(r)); value_next(&it);)
+        value_unset(it.v, STR("last_run"));
+    if (value_has(old, STR("notes")))
+        value_setz(info, "notes", value_copy(r->arena, value_getz(old, "notes"), NULL));
+    value_setz(info, "first_deployed", value_copy(r->arena, value_getz(old, "first_deployed"), NULL));
+    record_set_deployed_now(r);
+    record_set_status(r, RECORD_PENDING_ROLLBACK,
+                      arena_printf(r->arena, "Rollback to %lld", (long long)record_revision(target)));
+    for (struct value_iter it = value_iter(target->labels); value_next(&it);)
+        value_set(r->labels, arena_dup(r->arena, it.key), value_copy(r->arena, it.v, NULL));
+    return r;
+}
+
 void record_free(struct record *r)
 {
     if (!r)

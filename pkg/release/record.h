@@ -17,7 +17,10 @@
 #define RECORD_ANNOTATION_ATTEMPT "pintle.dev/attempt"    /* counts from 1 */
 #define RECORD_ANNOTATION_STARTED "pintle.dev/started-at" /* RFC 3339, when this attempt began */
 #define RECORD_ANNOTATION_EVENT "pintle.dev/hook-event"   /* the event that the hooks' phases belong to */
-#define RECORD_ANNOTATION_STEP "pintle.dev/step"          /* the step that was about to run */
+#define RECORD_ANNOTATION_UNDO "pintle.dev/undo" /* why this attempt failed: it is, or was, undone for it */
+#define RECORD_ANNOTATION_ROLLBACK \
+    "pintle.dev/rollback"                        /* this revision undoes another: the one it goes back to */
+#define RECORD_ANNOTATION_STEP "pintle.dev/step" /* the step that was about to run */
 
 /* X(code, Helm's word, an operation is under way) */
 #define RECORD_STATUS_MAP(X)                    \
@@ -48,6 +51,9 @@ struct record {
 };
 
 struct record *record_new(struct str ns, struct str name, int64_t revision) NODISCARD;
+/* A new revision with the chart, values, manifest and hooks of an earlier one, as helm rollback makes it: pending-rollback,
+ * "Rollback to N". It shares nothing with `target`. */
+struct record *record_new_rollback(const struct record *target, int64_t revision) NODISCARD;
 void record_free(struct record *r);
 DEFINE_CLEANUP(struct record *, record_free)
 

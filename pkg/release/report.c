@@ -174,14 +174,18 @@ struct str release_changed_paths(struct observation *o)
 static void set_deployed(struct observation *o, bool recalled, struct value status)
 {
     const struct record *rec = o->record;
-    const struct metadata *md = o->chart ? chart_metadata(o->chart) : NULL;
+    struct str inputs = str_from(o->inputs);
 
-    value_setz(status, "inputsDigest", value_from_str(arena_dup(o->arena, str_from(o->inputs))));
-    value_setz(status, "revision", value_from_int(o->decision.revision));
-    if (md) {
-        value_setz(status, "chartVersion", value_from_str(md->version));
-        value_setz(status, "appVersion", value_from_str(md->app_version));
+    if (o->decision.op == OPERATION_ROLLBACK) {
+        inputs = record_annotation(rec, RECORD_ANNOTATION_INPUTS);
+        value_setz(status, "chartVersion", value_path(record_chart(rec), "metadata.version"));
+        value_setz(status, "appVersion", value_path(record_chart(rec), "metadata.appVersion"));
+    } else if (o->chart) {
+        value_setz(status, "chartVersion", value_from_str(chart_metadata(o->chart)->version));
+        value_setz(status, "appVersion", value_from_str(chart_metadata(o->chart)->app_version));
     }
+    value_setz(status, "inputsDigest", value_from_str(arena_dup(o->arena, inputs)));
+    value_setz(status, "revision", value_from_int(o->decision.revision));
     if (!rec)
         return;
     value_setz(status, "helmStatus", value_from_str(str_from(record_status_name(record_status(rec)))));
@@ -202,6 +206,10 @@ static struct value status_fields(struct observation *o, const struct release_re
         value_setz(fields, "serviceAccountName", value_from_str(o->config.service_account));
     if (rep->deployed)
         set_deployed(o, rep->recalled, fields);
+    if (o->decision.undo || o->decision.undone)
+        value_setz(fields, "undoneInputs", value_from_str(arena_dup(o->arena, str_from(o->inputs))));
+    else if (o->inputs[0])
+        value_setz(fields, "undoneInputs", VALUE_NONE);
     return fields;
 }
 

@@ -24,7 +24,7 @@ struct release_spec {
     struct value inline_values; /* a map or null */
     bool suspend, orphan, deleting;
     bool force_conflicts, take_ownership;
-    int64_t timeout_ms; /* 0: the Config's, or the default */
+    int64_t timeout_ms;  /* 0: the Config's, or the default */
     int64_t max_history; /* 0: all */
 };
 
