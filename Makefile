@@ -65,9 +65,9 @@ ALL_CXXFLAGS = -std=gnu++17 $(VARIANT_FLAGS) -fPIE -fvisibility=hidden -fno-exce
 ALL_LDFLAGS = -pie -pthread -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,pack-relative-relocs -Wl,--as-needed \
               $(VARIANT_LDFLAGS) $(LDFLAGS)
 # What has a clean archive is linked statically: a dynamic library costs milliseconds at every start.
-# libcurl, libmicrohttpd and libcrypto are opened when first used; -lcrypto is for tests that call it themselves.
-LDLIBS = -l:libarchive.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a \
-         -lcrypto -l:libcrypt.a -l:libstdc++.a -lm -ldl
+# libcurl, libmicrohttpd and libcrypto are opened when first used; of libcrypto.a only the digests get in (base/digest.c).
+LDLIBS = -l:libarchive.a -l:libdeflate.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a \
+         -l:libcrypto.a -l:libcrypt.a -l:libstdc++.a -lm -ldl
 
 all: $(OUT)/pintle
 

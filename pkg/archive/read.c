@@ -3,6 +3,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -101,8 +102,52 @@ static ssize_t inflater_read(struct archive *tar, void *ctx, const void **ret)
     return (ssize_t)n;
 }
 
+/* ---- all at once ----
+ *
+ * Nearly every archive is one sound gzip member that tells its size. libdeflate unpacks it three times as fast as zlib,
+ * and files can stay where they are in the tar. Whatever it does not like goes to the inflater, which knows the words. */
+
+/* What the last member says of its size, if that is one that the inflater would let pass; else 0. */
+static size_t claimed_size(struct str packed)
+{
+    const unsigned char *end = (const unsigned char *)packed.p + packed.n;
+    size_t n;
+
+    if (packed.n < 18 || packed.n > ARCHIVE_PACKED_MAX || !archive_is_gzip(packed))
+        return 0;
+    n = (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
+    return n > TAR_MAX || (n > MIB && n / ARCHIVE_RATIO_MAX > packed.n) ? 0 : n;
+}
+
+static bool unpack_whole(struct arena *a, struct str packed, struct str *ret)
+{
+    size_t n = claimed_size(packed), used = 0, got = 0;
+    struct libdeflate_decompressor *d;
+    struct arena_mark mark = arena_mark(a);
+    char *to;
+    bool ok;
+
+    if (n == 0 || !arena_fits(a, n))
+        return false;
+    d = libdeflate_alloc_decompressor();
+    if (!d)
+        return false;
+    to = arena_alloc_bytes(a, n);
+    ok = libdeflate_gzip_decompress_ex(d, packed.p, packed.n, to, n, &used, &got) == LIBDEFLATE_SUCCESS &&
+         used == packed.n && got == n;
+    libdeflate_free_decompressor(d);
+    if (ok)
+        *ret = (struct str){ to, n };
+    else
+        arena_rewind(a, mark);
+    return ok;
+}
+
+/* ---- the tar layer ---- */
+
 struct reader {
     struct inflater inflater;
+    struct str whole; /* the tar, when it was unpacked at once */
     struct archive *tar;
     struct arena *arena;
     struct archive_file *files;
@@ -205,22 +250,41 @@ static int check_size(const struct reader *r, struct str name, int64_t size, str
     return 0;
 }
 
+static bool stands_in(struct str whole, const char *p)
+{
+    return p >= whole.p && p < whole.p + whole.n;
+}
+
+/* The content of one entry: where it stands in the tar when that is there as a whole and has it in one piece. */
 static int read_content(struct reader *r, size_t size, struct str *ret, struct err **err)
 {
-    char *data = arena_alloc_bytes(r->arena, size + 1);
-    size_t n = 0;
+    char *data = NULL;
 
-    while (n < size) {
-        ssize_t got = archive_read_data(r->tar, data + n, size - n);
+    *ret = STR("");
+    for (size_t n = 0; n < size;) {
+        const void *block = NULL;
+        la_int64_t at = 0;
+        size_t got = 0, from;
+        int rc = archive_read_data_block(r->tar, &block, &got, &at);
 
-        if (got < 0)
+        if (rc < ARCHIVE_OK)
             return tar_fail(r, err);
-        if (got == 0)
+        if (rc == ARCHIVE_EOF)
             return err_set(err, ERRC_PARSE, "unexpected EOF");
-        n += (size_t)got;
+        if (n == 0 && at == 0 && got >= size && stands_in(r->whole, block)) {
+            *ret = (struct str){ block, size };
+            return 0;
+        }
+        if (!data)
+            data = arena_alloc_bytes(r->arena, size);
+        from = MIN((size_t)at, size); /* a sparse file has holes */
+        memset(data + n, 0, from - n);
+        got = MIN(got, size - from);
+        if (got > 0)
+            memcpy(data + from, block, got);
+        n = from + got;
+        *ret = (struct str){ data, n };
     }
-    data[n] = '\0';
-    *ret = (struct str){ data, n };
     return 0;
 }
 
@@ -291,15 +355,17 @@ DEFINE_CLEANUP_VALUE(struct reader, reader_done)
 
 static int reader_open(struct reader *r, struct str packed, struct err **err)
 {
-    int rc = inflater_start(&r->inflater, packed, err);
+    int rc = 0;
 
+    if (!unpack_whole(r->arena, packed, &r->whole))
+        rc = inflater_start(&r->inflater, packed, err);
     if (rc < 0)
         return rc;
     r->tar = archive_read_new();
     archive_read_support_format_tar(r->tar);
-    if (archive_read_open(r->tar, &r->inflater, NULL, inflater_read, NULL) != ARCHIVE_OK)
-        return tar_fail(r, err);
-    return 0;
+    rc = r->whole.n > 0 ? archive_read_open_memory(r->tar, r->whole.p, r->whole.n)
+                        : archive_read_open(r->tar, &r->inflater, NULL, inflater_read, NULL);
+    return rc == ARCHIVE_OK ? 0 : tar_fail(r, err);
 }
 
 int archive_read(struct arena *a, struct str packed, struct archive_files *ret, struct err **err)

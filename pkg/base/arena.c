@@ -42,6 +42,8 @@ struct on_free {
 
 struct arena {
     struct chunk *top;
+    struct chunk
+        *spare; /* the largest that a rewind gave back, so that a loop of marks costs no system calls */
     size_t total, peak, limit;
     size_t next_chunk;
     struct on_free *on_free;
@@ -77,20 +79,45 @@ void arena_free(struct arena *a)
     }
     while (a->top)
         pop_chunk(a);
+    free(a->spare);
     free(a);
+}
+
+/* Takes the top chunk off and keeps it when it is the largest of its kind. */
+static void put_aside(struct arena *a)
+{
+    struct chunk *c = a->top, *smaller = c;
+
+    if (c->cap <= CHUNK_MAX && (!a->spare || a->spare->cap < c->cap)) {
+        smaller = a->spare;
+        a->spare = c;
+    }
+    a->top = c->prev;
+    POISON(c->data, c->cap);
+    free(smaller);
+}
+
+static struct chunk *new_chunk(struct arena *a, size_t n)
+{
+    size_t cap = MAX(a->next_chunk, n);
+    struct chunk *c;
+
+    if (a->spare && n <= a->spare->cap)
+        return TAKE(a->spare);
+    c = xmalloc(sizeof(*c) + cap);
+    c->cap = cap;
+    POISON(c->data, cap);
+    a->next_chunk = MIN(a->next_chunk * 2, CHUNK_MAX);
+    return c;
 }
 
 static void push_chunk(struct arena *a, size_t n)
 {
-    size_t cap = MAX(a->next_chunk, n);
-    struct chunk *c = xmalloc(sizeof(*c) + cap);
+    struct chunk *c = new_chunk(a, n);
 
     c->prev = a->top;
-    c->cap = cap;
     c->used = 0;
-    POISON(c->data, cap);
     a->top = c;
-    a->next_chunk = MIN(a->next_chunk * 2, CHUNK_MAX);
 }
 
 static void *take(struct arena *a, size_t n, size_t align)
@@ -236,7 +263,7 @@ void arena_rewind(struct arena *a, struct arena_mark m)
 {
     while (a->top != m.chunk) {
         assert(a->top); /* the mark is of another arena, or older than a rewind before it */
-        pop_chunk(a);
+        put_aside(a);
     }
     if (a->top) {
         POISON(a->top->data + m.used, a->top->cap - m.used);

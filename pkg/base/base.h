@@ -73,5 +73,6 @@ static inline void fd_close_cleanup(int *fd)
 
 /* Grows *items (elements of `size` bytes, capacity *cap) so that it holds at least `want` elements. */
 void *array_grow(void *items, size_t *cap, size_t want, size_t size) NODISCARD;
-#define ARRAY_GROW(items, cap, want) \
-    ((items) = (__typeof__(items))array_grow((items), &(cap), (want), sizeof(*(items))))
+#define ARRAY_GROW(items, cap, want)     \
+    ((items) = (want) <= (cap) ? (items) \
+                               : (__typeof__(items))array_grow((items), &(cap), (want), sizeof(*(items))))

@@ -1,26 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenSSL's digests without the rest of OpenSSL: these old functions are three objects of libcrypto.a, linked statically.
+ * EVP would open and set up the whole library, 2 ms for the first checksum of a chart. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 
-#include <assert.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
 
-#include "base/openssl.h"
-
-struct digest {
-    EVP_MD_CTX *ctx;
+union context {
+    SHA_CTX sha1;
+    SHA256_CTX sha256;
+    SHA512_CTX sha512;
 };
 
-static const EVP_MD *algorithm(enum digest_kind kind)
+struct digest {
+    enum digest_kind kind;
+    union context ctx;
+};
+
+static void start(struct digest *d, enum digest_kind kind)
 {
+    d->kind = kind;
     switch (kind) {
     case DIGEST_SHA1:
-        return EVP_sha1();
+        SHA1_Init(&d->ctx.sha1);
+        break;
     case DIGEST_SHA256:
-        return EVP_sha256();
+        SHA256_Init(&d->ctx.sha256);
+        break;
     case DIGEST_SHA512:
-        return EVP_sha512();
+        SHA512_Init(&d->ctx.sha512);
+        break;
     }
-    abort();
+}
+
+void digest_add(struct digest *d, struct str s)
+{
+    switch (d->kind) {
+    case DIGEST_SHA1:
+        SHA1_Update(&d->ctx.sha1, s.p, s.n);
+        break;
+    case DIGEST_SHA256:
+        SHA256_Update(&d->ctx.sha256, s.p, s.n);
+        break;
+    case DIGEST_SHA512:
+        SHA512_Update(&d->ctx.sha512, s.p, s.n);
+        break;
+    }
+}
+
+void digest_finish(struct digest *d, unsigned char *out)
+{
+    switch (d->kind) {
+    case DIGEST_SHA1:
+        SHA1_Final(out, &d->ctx.sha1);
+        break;
+    case DIGEST_SHA256:
+        SHA256_Final(out, &d->ctx.sha256);
+        break;
+    case DIGEST_SHA512:
+        SHA512_Final(out, &d->ctx.sha512);
+        break;
+    }
 }
 
 static void to_hex(const unsigned char *p, size_t n, char *out)
@@ -36,14 +77,24 @@ static void to_hex(const unsigned char *p, size_t n, char *out)
 
 size_t digest_bytes(enum digest_kind kind)
 {
-    return (size_t)EVP_MD_get_size(algorithm(kind));
+    switch (kind) {
+    case DIGEST_SHA1:
+        return SHA_DIGEST_LENGTH;
+    case DIGEST_SHA256:
+        return SHA256_DIGEST_LENGTH;
+    case DIGEST_SHA512:
+        return SHA512_DIGEST_LENGTH;
+    }
+    abort();
 }
 
 void digest_raw(enum digest_kind kind, struct str s, unsigned char *out)
 {
-    int ok = EVP_Digest(s.p, s.n, out, NULL, algorithm(kind), NULL);
+    struct digest d;
 
-    assert(ok == 1);
+    start(&d, kind);
+    digest_add(&d, s);
+    digest_finish(&d, out);
 }
 
 void digest_hex(enum digest_kind kind, struct str s, char *out)
@@ -62,27 +113,9 @@ void sha256_hex(struct str s, char out[SHA256_HEX])
 struct digest *digest_new(enum digest_kind kind)
 {
     struct digest *d = xcalloc(1, sizeof(*d));
-    int ok;
 
-    d->ctx = EVP_MD_CTX_new();
-    assert(d->ctx);
-    ok = EVP_DigestInit_ex(d->ctx, algorithm(kind), NULL);
-    assert(ok == 1);
+    start(d, kind);
     return d;
-}
-
-void digest_add(struct digest *d, struct str s)
-{
-    int ok = EVP_DigestUpdate(d->ctx, s.p, s.n);
-
-    assert(ok == 1);
-}
-
-void digest_finish(struct digest *d, unsigned char *out)
-{
-    int ok = EVP_DigestFinal_ex(d->ctx, out, NULL);
-
-    assert(ok == 1);
 }
 
 void digest_finish_hex(struct digest *d, char *out)
@@ -90,13 +123,10 @@ void digest_finish_hex(struct digest *d, char *out)
     unsigned char raw[DIGEST_BYTES_MAX];
 
     digest_finish(d, raw);
-    to_hex(raw, (size_t)EVP_MD_CTX_get_size(d->ctx), out);
+    to_hex(raw, digest_bytes(d->kind), out);
 }
 
 void digest_free(struct digest *d)
 {
-    if (!d)
-        return;
-    EVP_MD_CTX_free(d->ctx);
     free(d);
 }

@@ -19,7 +19,7 @@ static const struct dynlib_symbol symbols[] = {
 
 static struct dynlib lib = DYNLIB("OpenSSL", "libssl3", &table, symbols, "libcrypto.so.3");
 
-/* Digests have no way to fail, so there is nobody to hand an error to. */
+/* Most callers have no way to fail, so there is nobody to hand an error to. */
 static void open_or_exit(void)
 {
     struct err *err = NULL;

@@ -4,7 +4,7 @@
  * everything else that a small command does.
  *
  * Include this instead of <openssl/…> and write OpenSSL's names: those in the list go through one table. A function that
- * is missing in the list links libcrypto after all, which tests/e2e/start.sh notices. */
+ * is missing in the list links libcrypto after all, which tests/e2e/start.sh notices. base/digest.h does without. */
 #include <openssl/asn1.h>
 #include <openssl/bn.h>
 #include <openssl/crypto.h>

@@ -30,7 +30,16 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-int str_cmp(struct str a, struct str b);  /* bytewise, as strcmp() */
+static inline int str_cmp(struct str a, struct str b) /* bytewise, as strcmp() */
+{
+    size_t n = MIN(a.n, b.n);
+    int c = n ? memcmp(a.p, b.p, n) : 0;
+
+    if (c != 0)
+        return c;
+    return a.n < b.n ? -1 : a.n > b.n;
+}
+
 bool str_ieq(struct str a, struct str b); /* ASCII letters fold */
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);

@@ -14,7 +14,10 @@ static const struct tpl_func_table *const tables[] = {
 };
 
 /* Filled once, then read by every thread. */
-static const struct tpl_func *slots[SLOTS];
+static struct {
+    struct str name;
+    const struct tpl_func *func;
+} slots[SLOTS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static uint32_t slot_of(struct str name)
@@ -26,13 +29,13 @@ static uint32_t slot_of(struct str name)
     return (h ^ h >> 15) & (SLOTS - 1);
 }
 
-static const struct tpl_func **find_slot(struct str name)
+static uint32_t find_slot(struct str name)
 {
     uint32_t i = slot_of(name);
 
-    while (slots[i] && !str_eq(name, str_from(slots[i]->name)))
+    while (slots[i].func && !str_eq(name, slots[i].name))
         i = (i + 1) & (SLOTS - 1);
-    return &slots[i];
+    return i;
 }
 
 static void fill(void)
@@ -41,12 +44,15 @@ static void fill(void)
 
     for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
         for (size_t i = 0; i < tables[t]->n; i++) {
-            const struct tpl_func *f = &tables[t]->funcs[i], **slot = find_slot(str_from(f->name));
+            const struct tpl_func *f = &tables[t]->funcs[i];
+            uint32_t slot = find_slot(str_from(f->name));
 
             n++;
             assert(n < SLOTS / 2);
-            if (!*slot)
-                *slot = f;
+            if (slots[slot].func)
+                continue;
+            slots[slot].name = str_from(f->name);
+            slots[slot].func = f;
         }
     }
 }
@@ -54,5 +60,5 @@ static void fill(void)
 const struct tpl_func *func_find(struct str name)
 {
     pthread_once(&once, fill);
-    return *find_slot(name);
+    return slots[find_slot(name)].func;
 }

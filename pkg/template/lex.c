@@ -12,22 +12,35 @@
 enum step { DONE, IN_TEXT, LEFT_DELIM, COMMENT, RIGHT_DELIM, INSIDE_ACTION };
 
 static const struct {
-    const char *word;
+    struct str word;
     enum tok_kind kind;
 } keywords[] = {
-    { "block", TOK_BLOCK },
-    { "break", TOK_BREAK },
-    { "continue", TOK_CONTINUE },
-    { "define", TOK_DEFINE },
-    { "else", TOK_ELSE },
-    { "end", TOK_END },
-    { "if", TOK_IF },
-    { "nil", TOK_NIL },
-    { "range", TOK_RANGE },
-    { "template", TOK_TEMPLATE },
-    { "with", TOK_WITH },
-    { "true", TOK_BOOL },
-    { "false", TOK_BOOL },
+    { { "block", 5 }, TOK_BLOCK },
+    { { "break", 5 }, TOK_BREAK },
+    { { "continue", 8 }, TOK_CONTINUE },
+    { { "define", 6 }, TOK_DEFINE },
+    { { "else", 4 }, TOK_ELSE },
+    { { "end", 3 }, TOK_END },
+    { { "if", 2 }, TOK_IF },
+    { { "nil", 3 }, TOK_NIL },
+    { { "range", 5 }, TOK_RANGE },
+    { { "template", 8 }, TOK_TEMPLATE },
+    { { "with", 4 }, TOK_WITH },
+    { { "true", 4 }, TOK_BOOL },
+    { { "false", 5 }, TOK_BOOL },
+};
+#define KEYWORD_MAX 8 /* bytes of the longest */
+
+/* What an ASCII byte can be. */
+enum { ALNUM = 1, SPACE = 2, TERMINATOR = 4 /* but '}', of which two are needed */ };
+static const uint8_t classes[0x80] = {
+    ['0' ... '9'] = ALNUM,       ['A' ... 'Z'] = ALNUM,
+    ['a' ... 'z'] = ALNUM,       ['_'] = ALNUM,
+    [' '] = SPACE | TERMINATOR,  ['\t'] = SPACE | TERMINATOR,
+    ['\r'] = SPACE | TERMINATOR, ['\n'] = SPACE | TERMINATOR,
+    ['.'] = TERMINATOR,          [','] = TERMINATOR,
+    ['|'] = TERMINATOR,          [':'] = TERMINATOR,
+    ['('] = TERMINATOR,          [')'] = TERMINATOR,
 };
 
 void lex_init(struct lex *l, struct arena *a, struct str text)
@@ -117,13 +130,13 @@ static enum step fail_number(struct lex *l)
 
 static bool is_space(uint32_t r)
 {
-    return r == ' ' || r == '\t' || r == '\r' || r == '\n';
+    return r < 0x80 && (classes[r] & SPACE);
 }
 
 static bool is_alnum(uint32_t r)
 {
     if (r < 0x80)
-        return r == '_' || ascii_is_alnum((char)r);
+        return classes[r] & ALNUM;
     return r != END_OF_TEXT && (unicode_is_letter(r) || unicode_is_digit(r));
 }
 
@@ -250,7 +263,8 @@ static enum step lex_space(struct lex *l)
     size_t n = spaces_at_start(rest(l, l->pos));
     struct str last;
 
-    l->line += count_lines(str_sub(l->in, l->pos, l->pos + n));
+    if (n > 1 || l->in.p[l->pos] == '\n')
+        l->line += count_lines(str_sub(l->in, l->pos, l->pos + n));
     l->pos += n;
     last = rest(l, l->pos - 1);
     if (has_right_trim(last) && str_has_prefix(str_sub(last, TRIM_MARKER, last.n), STR("}}"))) {
@@ -268,17 +282,19 @@ static bool at_terminator(const struct lex *l)
 {
     uint32_t r = peek(l);
 
-    return is_space(r) || r == END_OF_TEXT || (r < 0x80 && strchr(".,|:)(", (int)r) && r) ||
-           (r == '}' && str_has_prefix(rest(l, l->pos), STR("}}")));
+    return (r < 0x80 && (classes[r] & TERMINATOR)) || r == END_OF_TEXT ||
+           (r == '}' && l->pos + 1 < l->in.n && l->in.p[l->pos + 1] == '}');
 }
 
 static void skip_alnum(struct lex *l)
 {
-    for (uint32_t r; is_alnum(r = peek(l));) {
-        if (r < 0x80)
+    for (;;) {
+        while (l->pos < l->in.n && (unsigned char)l->in.p[l->pos] < 0x80 &&
+               (classes[(unsigned char)l->in.p[l->pos]] & ALNUM))
             l->pos++;
-        else
-            next(l);
+        if (l->pos == l->in.n || (unsigned char)l->in.p[l->pos] < 0x80 || !is_alnum(peek(l)))
+            return;
+        next(l);
     }
 }
 
@@ -290,8 +306,8 @@ static enum step lex_identifier(struct lex *l)
     word = str_sub(l->in, l->start, l->pos);
     if (!at_terminator(l))
         return fail_rune(l, "bad character", peek(l));
-    for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
-        if (str_eq(word, str_from(keywords[i].word)))
+    for (size_t i = 0; i < ARRAY_SIZE(keywords) && word.n <= KEYWORD_MAX; i++)
+        if (word.p[0] == keywords[i].word.p[0] && str_eq(word, keywords[i].word))
             return emit(l, keywords[i].kind);
     return emit(l, TOK_IDENTIFIER);
 }
@@ -313,7 +329,7 @@ static bool accept(struct lex *l, const char *set)
 
     if (r >= 0x80 || r == 0 || !strchr(set, (int)r))
         return false;
-    next(l);
+    l->pos++; /* no set has a line break */
     return true;
 }
 
@@ -369,8 +385,12 @@ static enum step lex_number(struct lex *l)
 static enum step lex_quoted(struct lex *l, uint32_t quote, enum tok_kind kind, struct str unterminated)
 {
     for (;;) {
-        uint32_t r = next(l);
+        uint32_t r;
 
+        while (l->pos < l->in.n && (unsigned char)l->in.p[l->pos] < 0x80 &&
+               (classes[(unsigned char)l->in.p[l->pos]] & ALNUM))
+            l->pos++;
+        r = next(l);
         if (r == '\\') {
             r = next(l);
             if (r != END_OF_TEXT && r != '\n')

@@ -341,9 +341,7 @@ int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **
     struct file f = { .set = s, .arena = s->arena, .source = source };
     int r = 0;
 
-    *source = (struct source){ name, text };
-    if (!s->below) /* what a tpl call hands over lives as long as its run */
-        *source = (struct source){ arena_dup(s->arena, name), arena_dup(s->arena, text) };
+    *source = (struct source){ s->below ? name : arena_dup(s->arena, name), text };
     lex_init(&f.lex, s->arena, source->text);
     parse_file(&f);
     if (f.failed)
@@ -354,6 +352,7 @@ int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **
         merge(s, &f);
     map_done(&f.trees);
     free(f.stack);
+    free(f.names);
     return r;
 }
 

@@ -20,6 +20,9 @@ struct file {
     /* Children of unfinished nodes. */
     const struct node **stack;
     size_t n_stack, cap_stack;
+    /* Names of the chain being read. */
+    struct str *names;
+    size_t n_names, cap_names;
 };
 
 /* One definition being parsed; Go's parse.Tree. */
@@ -37,11 +40,46 @@ struct parser {
 };
 
 /* Tokens: the next one, one step back (up to three), the next one without taking it; `non_space` skips blanks. */
-struct tok parse_next(struct parser *p);
-void parse_backup(struct parser *p);
-struct tok parse_peek(struct parser *p);
-struct tok parse_next_non_space(struct parser *p);
-struct tok parse_peek_non_space(struct parser *p);
+static inline struct tok parse_next(struct parser *p)
+{
+    if (p->peeked > 0)
+        p->peeked--;
+    else
+        p->tok[0] = lex_next(&p->file->lex);
+    return p->tok[p->peeked];
+}
+
+static inline void parse_backup(struct parser *p)
+{
+    p->peeked++;
+}
+
+static inline struct tok parse_peek(struct parser *p)
+{
+    if (p->peeked == 0) {
+        p->peeked = 1;
+        p->tok[0] = lex_next(&p->file->lex);
+    }
+    return p->tok[p->peeked - 1];
+}
+
+static inline struct tok parse_next_non_space(struct parser *p)
+{
+    struct tok t = parse_next(p);
+
+    while (t.kind == TOK_SPACE)
+        t = parse_next(p);
+    return t;
+}
+
+static inline struct tok parse_peek_non_space(struct parser *p)
+{
+    struct tok t = parse_next_non_space(p);
+
+    parse_backup(p);
+    return t;
+}
+
 bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, struct tok *ret);
 
 /* Errors: the first one counts. All return NULL. */

@@ -17,11 +17,11 @@ static const struct node *identifier(struct parser *p, struct tok t)
     n = parse_node_new(p, NODE_IDENTIFIER, t.pos);
     n->ident = t.text;
     n->func = func;
-    if (strcmp(func->name, "and") == 0)
+    if (str_eq(t.text, STR("and")))
         n->special = SPECIAL_AND;
-    else if (strcmp(func->name, "or") == 0)
+    else if (str_eq(t.text, STR("or")))
         n->special = SPECIAL_OR;
-    else if (strcmp(func->name, "call") == 0)
+    else if (str_eq(t.text, STR("call")))
         n->special = SPECIAL_CALL;
     return n;
 }
@@ -29,10 +29,9 @@ static const struct node *identifier(struct parser *p, struct tok t)
 static const struct node *field_new(struct parser *p, struct tok t)
 {
     struct node *n = parse_node_new(p, NODE_FIELD, t.pos);
-    struct str *names = ARENA_ARRAY(p->file->arena, struct str, 1);
 
-    names[0] = str_sub(t.text, 1, t.text.n);
-    n->names = names;
+    n->name = str_sub(t.text, 1, t.text.n);
+    n->names = &n->name;
     n->n = 1;
     return n;
 }
@@ -110,29 +109,34 @@ static const struct node *term(struct parser *p)
     }
 }
 
-/* `n` followed by fields. A field or variable takes the names itself, at the position of the second token. */
-static const struct node *chain(struct parser *p, const struct node *of)
+static void add_name(struct file *f, struct str name)
 {
-    struct arena *a = p->file->arena;
-    bool joins = of->kind == NODE_FIELD || of->kind == NODE_VARIABLE;
-    struct node *n = parse_node_new(p, joins ? of->kind : NODE_CHAIN, parse_peek(p).pos);
-    size_t cap = 8, count = joins ? of->n : 0;
-    struct str *names = ARENA_ARRAY(a, struct str, cap);
+    ARRAY_GROW(f->names, f->cap_names, f->n_names + 1);
+    f->names[f->n_names++] = name;
+}
 
-    if (count > 0)
-        memcpy(names, of->names, count * sizeof(*names));
+/* `n` followed by fields. A field or variable takes the names itself, at the position of the second token. */
+static const struct node *chain(struct parser *p, struct node *of)
+{
+    struct file *f = p->file;
+    bool joins = of->kind == NODE_FIELD || of->kind == NODE_VARIABLE;
+    uint32_t pos = parse_peek(p).pos;
+    struct node *n = joins ? of : parse_node_new(p, NODE_CHAIN, pos);
+    struct str *names;
+
+    f->n_names = 0;
+    if (joins)
+        add_name(f, of->names[0]);
     while (parse_peek(p).kind == TOK_FIELD) {
         struct tok t = parse_next(p);
 
-        if (count == cap) {
-            names = arena_grow(a, names, cap * sizeof(*names), 2 * cap * sizeof(*names));
-            cap *= 2;
-        }
-        names[count++] = str_sub(t.text, 1, t.text.n);
+        add_name(f, str_sub(t.text, 1, t.text.n));
     }
+    names = ARENA_ARRAY(f->arena, struct str, f->n_names);
+    memcpy(names, f->names, f->n_names * sizeof(*names));
+    n->pos = pos;
     n->names = names;
-    n->n = (uint32_t)count;
-    n->var = of->kind == NODE_VARIABLE ? of->var : 0;
+    n->n = (uint32_t)f->n_names;
     n->of = joins ? NULL : of;
     return n;
 }
@@ -157,7 +161,7 @@ static const struct node *operand(struct parser *p)
         return parse_fail_quoted(p, "unexpected . after term ", buf_str(&text), "");
     }
     default:
-        return chain(p, n);
+        return chain(p, (struct node *)(uintptr_t)n); /* just made by term(), nobody else has it */
     }
 }
 

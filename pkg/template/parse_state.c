@@ -6,48 +6,6 @@
 #include "template/parse.h"
 #include "template/quote.h"
 
-/* ---- tokens ---- */
-
-struct tok parse_next(struct parser *p)
-{
-    if (p->peeked > 0)
-        p->peeked--;
-    else
-        p->tok[0] = lex_next(&p->file->lex);
-    return p->tok[p->peeked];
-}
-
-void parse_backup(struct parser *p)
-{
-    p->peeked++;
-}
-
-struct tok parse_peek(struct parser *p)
-{
-    if (p->peeked == 0) {
-        p->peeked = 1;
-        p->tok[0] = lex_next(&p->file->lex);
-    }
-    return p->tok[p->peeked - 1];
-}
-
-struct tok parse_next_non_space(struct parser *p)
-{
-    struct tok t = parse_next(p);
-
-    while (t.kind == TOK_SPACE)
-        t = parse_next(p);
-    return t;
-}
-
-struct tok parse_peek_non_space(struct parser *p)
-{
-    struct tok t = parse_next_non_space(p);
-
-    parse_backup(p);
-    return t;
-}
-
 /* ---- errors ---- */
 
 void *parse_fail(struct parser *p, const struct buf *text)
@@ -144,10 +102,9 @@ bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, str
 
 struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos)
 {
-    struct node *n = ARENA_NEW(p->file->arena, struct node);
+    struct node *n = arena_alloc(p->file->arena, sizeof(*n));
 
-    n->kind = (uint8_t)kind;
-    n->pos = pos;
+    *n = (struct node){ .kind = (uint8_t)kind, .pos = pos };
     return n;
 }
 
@@ -164,8 +121,10 @@ void parse_set_items(struct parser *p, struct node *n, size_t base)
 {
     struct file *f = p->file;
     size_t count = f->n_stack - base;
-    const struct node **items = ARENA_ARRAY(f->arena, const struct node *, count);
+    const struct node **items = &n->one;
 
+    if (count > 1)
+        items = ARENA_ARRAY(f->arena, const struct node *, count);
     if (count > 0)
         memcpy(items, f->stack + base, count * sizeof(*items));
     n->items = items;
@@ -210,10 +169,9 @@ void parse_pop_vars(struct parser *p, size_t n)
 struct node *parse_variable_new(struct parser *p, struct tok t)
 {
     struct node *n = parse_node_new(p, NODE_VARIABLE, t.pos);
-    struct str *names = ARENA_ARRAY(p->file->arena, struct str, 1);
 
-    names[0] = t.text;
-    n->names = names;
+    n->name = t.text;
+    n->names = &n->name;
     n->n = 1;
     n->var = parse_var_id(p, t.text);
     return n;

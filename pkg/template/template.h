@@ -21,9 +21,9 @@ struct tpl_set *tpl_set_new(void) NODISCARD;
 void tpl_set_free(struct tpl_set *s); /* s may be NULL */
 DEFINE_CLEANUP(struct tpl_set *, tpl_set_free)
 
-/* Parses one file. `name` is the full path ("web/charts/db/templates/x.yaml"); both strings are copied. Add files in
- * the order of tpl_name_cmp(): a later definition of a name replaces an earlier one, unless its body is empty.
- * TEMPLATE with Helm's words: "parse error at (web/templates/x.yaml:3): unexpected \"}\" in operand". */
+/* Parses one file. `name` is the full path ("web/charts/db/templates/x.yaml") and is copied; `text` is borrowed and must
+ * outlive the set. Add files in the order of tpl_name_cmp(): a later definition of a name replaces an earlier one, unless
+ * its body is empty. TEMPLATE with Helm's words: "parse error at (web/templates/x.yaml:3): unexpected \"}\" in operand". */
 NODISCARD int tpl_set_add(struct tpl_set *s, struct str name, struct str text, struct err **err);
 
 /* Helm's order for parsing and for rendering: deepest path first, then names from z to a. For qsort(): below 0 when a

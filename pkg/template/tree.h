@@ -58,6 +58,7 @@ struct node {
         struct {
             const struct node *const *items; /* list, commands of a pipe, arguments of a command */
             const struct node *const *decl;  /* variables a pipe declares or assigns */
+            const struct node *one;          /* where items points when there is one */
         };
         struct {
             struct str text;   /* text; string: its value; identifier and template: the name */
@@ -74,6 +75,7 @@ struct node {
         struct {
             const struct str *names; /* field, chain, variable: ".A.B" as A, B; a variable's first is "$x" */
             const struct node *of;   /* chain */
+            struct str name;         /* where names points when there is one */
         };
         struct {
             const struct node *pipe; /* action and control structures */

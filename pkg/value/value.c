@@ -55,12 +55,21 @@ static uint32_t lower_bound(const struct value_map *m, struct str key)
     return lo;
 }
 
+/* Most maps are so short that comparing lengths finds the key sooner than comparing texts. */
+#define SHORT_MAP 8
+
 const struct value_entry *value_find(struct value map, struct str key)
 {
     uint32_t i;
 
     if (map.kind != VALUE_MAP)
         return NULL;
+    if (map.map->n <= SHORT_MAP) {
+        for (i = 0; i < map.map->n; i++)
+            if (str_eq(map.map->e[i].key, key))
+                return &map.map->e[i];
+        return NULL;
+    }
     i = lower_bound(map.map, key);
     return i < map.map->n && str_eq(map.map->e[i].key, key) ? &map.map->e[i] : NULL;
 }

@@ -28,4 +28,5 @@ if awk "BEGIN { exit !($over_ms <= 2.5) }"; then pass; else fail "start takes at
 if [ "$rss_kib" -le 6144 ]; then pass; else fail "start takes at most 6 MiB" "$rss_kib KiB"; fi
 needed=$(readelf -d "$PINTLE" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 check_eq "libraries that every start loads" "$(grep -Ev '^(libc|libm|ld-linux.*)\.so' <<<"$needed")" ""
+check_eq "OpenSSL's objects in the program are digests" "$(nm "$PINTLE" | grep -c ' [Tt] EVP_')" 0
 finish
