@@ -190,6 +190,10 @@ int act_hooks_done(struct release_run *run, enum chart_hook_event event, bool fa
     struct hook h;
     int r;
 
+    /* The phases are those of a later event: its hooks, often the same objects, are not ours to delete. */
+    if (event_rank(record_annotation(run->record, RECORD_ANNOTATION_EVENT)) >
+        event_rank(str_from(chart_hook_event_name(event))))
+        return 0;
     while (n-- > 0) {
         struct str phase = value_str(value_path(hooks[n], "last_run.phase"));
         bool wanted =
