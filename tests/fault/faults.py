@@ -115,7 +115,7 @@ def pack(folder, name, into):
 def read_kubeconfig(path):
     with open(path) as f:
         text = f.read()
-    field = lambda name: re.search(r"^\s*%s: *\"?([^\"\s]+)" % name, text, re.M).group(1)
+    field = lambda name: re.search(r"\b%s: *\"?([^\"\s]+)" % name, text).group(1)
     server = re.match(r"https://([^:]+):(\d+)", field("server"))
     return server.group(1), int(server.group(2)), field("token")
 
@@ -142,7 +142,8 @@ class Api:
                     self.c = http.client.HTTPSConnection(self.host, self.port, context=tls(), timeout=30)
                 self.c.request(method, path, json.dumps(body) if body is not None else None, headers)
                 answer = self.c.getresponse()
-                return answer.status, json.loads(answer.read() or b"{}")
+                text = answer.read()
+                return answer.status, json.loads(text) if text.lstrip()[:1] == b"{" else {"message": text.decode()}
             except (OSError, http.client.HTTPException, ValueError):
                 self.c = None
                 if last:
