@@ -18,6 +18,7 @@
     X(mirror_accept_digest) \
     X(mirror_add)           \
     X(mirror_serve)         \
+    X(mirror_sync)          \
     X(mirror_verify)        \
     X(package)              \
     X(pull)                 \

@@ -138,3 +138,32 @@ NODISCARD int mirror_serve(struct mirror *m, const struct mirror_serve_options *
 int mirror_server_port(const struct mirror_server *s);
 void mirror_server_stop(struct mirror_server *s); /* may be NULL */
 DEFINE_CLEANUP(struct mirror_server *, mirror_server_stop)
+
+/* ---- syncing ----------------------------------------------------------------------------------------------------- */
+
+struct registry_source;
+struct mirror_wanted {
+    struct str name;
+    struct str constraint; /* "" is "*": stable versions */
+};
+struct mirror_sync_options {
+    const struct registry_source *source; /* an index.yaml's, or a registry: oci://host/path */
+    struct str folder;                    /* where the charts go */
+    const struct mirror_wanted *charts;   /* none: all of the index; of a registry they must be named */
+    size_t n_charts;
+    size_t latest;     /* of the versions that satisfy, the newest so many; 0: all */
+    bool devel;        /* pre-releases too where no constraint speaks of them */
+    bool dependencies; /* the newest version that each dependency may have, from wherever it is */
+    void (*line)(void *ctx, struct str text); /* what happened to each version; may be NULL */
+    void *ctx;
+};
+struct mirror_sync_figures {
+    size_t added, kept, replaced; /* versions */
+    size_t refused;               /* published again with other bytes */
+    size_t failed;                /* could not be had, or cannot be kept */
+};
+/* Makes the mirror have what is wanted; nothing is removed. One version's failure does not stop the others. A version whose
+ * digest is in the index and in the mirror costs no request; an unchanged index costs one. Credentials go to the source's
+ * origin alone. Fails when the source's index cannot be had, and with LIMIT beyond MIRROR_SYNC_MAX versions. */
+NODISCARD int mirror_sync(struct mirror *m, const struct mirror_sync_options *o,
+                          struct mirror_sync_figures *ret, struct err **err);
