@@ -96,7 +96,8 @@ struct http_request {
     struct str etag, last_modified; /* sent as If-None-Match, If-Modified-Since when set: the caller's copy */
     unsigned
         refuse_nets; /* HTTP_NET_BIT()s that the address we connect to must not have, redirects included: FORBIDDEN.
-                           * Behind a proxy only addresses written in the URL and "localhost" can be checked. */
+                           * Behind a proxy addresses written in the URL and "localhost" are checked, and the proxy's
+                           * own when it is the request's. */
     http_sink_fn
         sink; /* gets the body of a 2xx answer instead of response.body; other bodies are kept (64 KiB) */
     void *sink_ctx;

@@ -306,7 +306,8 @@ static void set_proxy(struct transfer *t, const struct http_url *u)
 {
     CLEANUP(free_ptr) char *proxy = t->rq.proxy ? xstrdup(t->rq.proxy) : proxy_for(u);
 
-    t->proxied = *proxy != '\0';
+    /* Who runs us trusts the proxy of the environment; one that a request brings is an address like any other. */
+    t->proxied = *proxy != '\0' && !t->rq.proxy;
     curl.easy_setopt(t->easy, CURLOPT_PROXY, proxy);
     curl.easy_setopt(t->easy, CURLOPT_NOPROXY, "");
 }

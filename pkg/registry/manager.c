@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "oci/oci.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
 
@@ -19,22 +20,36 @@ static void map_member(void *ctx, const struct controller_event *e, struct contr
     controller_wake_index(out, "repogroups", kube_name(e->object));
 }
 
+/* Under this key a Repository is found that lists the tags of the charts that are asked for. No object has a slash in it. */
+static struct str registry_key(struct arena *a, struct str repository)
+{
+    return arena_printf(a, "registry/" STR_FMT, STR_ARG(repository));
+}
+
 static void note_repository(void *ctx, struct value object, struct controller_note *note)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(16 * MIB);
 
     UNUSED(ctx);
+    if (oci_is_url(value_str(value_path(object, "spec.url"))))
+        controller_note_index(note, registry_key(a, kube_name(object)));
     for (struct value_iter it = value_iter(value_path(object, "spec.charts")); value_next(&it);)
         controller_note_index(
             note, repository_chart_name(a, value_str(value_getz(it.v, "name")), kube_name(object)));
 }
 
-/* A Chart that was deleted by hand comes back, and one that stood in the way may be made; other changes are its own. */
+/* A Chart that was deleted by hand comes back, and one that stood in the way may be made; a new one may be the first to ask for
+ * a chart of a registry. Other changes are its own. */
 static void map_chart(void *ctx, const struct controller_event *e, struct controller_wake *out)
 {
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+
     UNUSED(ctx);
     if (e->type == KUBE_DELETED)
         controller_wake_index(out, "repositories", kube_name(e->object));
+    else if (!e->initial)
+        controller_wake_index(out, "repositories",
+                              registry_key(a, value_str(value_path(e->object, "spec.repository"))));
 }
 
 struct registry_manager *registry_manager_new(const struct registry_manager_options *o)
@@ -57,7 +72,6 @@ struct registry_manager *registry_manager_new(const struct registry_manager_opti
     w[1] = (struct controller_watch){ .name = "repository-charts",
                                       .api_version = STR(REGISTRY_API_VERSION),
                                       .kind = STR("Chart"),
-                                      .metadata_only = true,
                                       .ignore_status = true,
                                       .map = map_chart };
     w[2] = (struct controller_watch){ .name = "repogroups",

@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/limits.h"
 #include "content/content.h"
+#include "oci/oci.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
 #include "json/json.h"
@@ -62,6 +63,12 @@ static int read_source(struct registry_manager *m, struct arena *a, struct value
         .http = m->http,
         .name = kube_name(object),
         .url = value_str(value_getz(spec, "url")),
+        .proxy = value_is_string(value_getz(spec, "proxy"))
+                     ? arena_dupz(a, value_str(value_getz(spec, "proxy")))
+                     : NULL,
+        .pass_credentials = value_bool(value_getz(spec, "passCredentials")),
+        .insecure = value_bool(value_getz(spec, "insecureSkipTLSVerify")),
+        .plain_http = value_bool(value_getz(spec, "insecure")),
         .refuse_nets = m->refuse_nets,
         .deadline_ms = registry_duration_ms(value_getz(spec, "timeout"), 0),
         .interval_ms = MAX(registry_duration_ms(value_path(spec, "sync.interval"), INTERVAL_DEFAULT_MS),
@@ -107,6 +114,46 @@ static int load_index(struct registry_manager *m, struct repository *p, const ch
     return 0;
 }
 
+/* The charts of a registry are those that somebody asks for: here, or with a Chart of this Repository. In p's arena. */
+static int asked_charts(struct registry_manager *m, struct repository *p, struct str **ret, size_t *ret_n,
+                        struct err **err)
+{
+    CLEANUP(map_done) struct map seen = MAP_INIT;
+    struct kube_ref ref = KUBE_REF(REGISTRY_API_VERSION, "Chart", STR_NONE, STR_NONE);
+    struct value listed = value_getz(p->spec, "charts"), live;
+    struct str *names;
+    size_t n = 0;
+    int r = kube_list(m->kube, p->arena, &ref, STR_NONE, &live, err);
+
+    if (r < 0)
+        return err_wrap(err, r, "Charts");
+    live = value_getz(live, "items");
+    names = ARENA_ARRAY(p->arena, struct str, value_len(listed) + value_len(live) + 1);
+    for (struct value_iter it = value_iter(listed); value_next(&it);)
+        if (!map_put(&seen, value_str(value_getz(it.v, "name")), p))
+            names[n++] = value_str(value_getz(it.v, "name"));
+    for (struct value_iter it = value_iter(live); value_next(&it);) {
+        struct str name = value_str(value_path(it.v, "spec.name"));
+
+        name = name.n ? name : kube_name(it.v);
+        if (str_eq(value_str(value_path(it.v, "spec.repository")), p->name) && !map_put(&seen, name, p))
+            names[n++] = name;
+    }
+    *ret = names;
+    *ret_n = n;
+    return 0;
+}
+
+static int fetch_tags(struct registry_manager *m, struct repository *p, const struct registry_fetched *known,
+                      const char *path, struct err **err)
+{
+    struct str *charts = NULL;
+    size_t n = 0;
+    int r = asked_charts(m, p, &charts, &n, err);
+
+    return r < 0 ? r : registry_fetch_tags(&p->source, p->arena, known, charts, n, path, err);
+}
+
 /* Downloads when the server has something new. */
 static int sync_index(struct registry_manager *m, struct repository *p, struct err **err)
 {
@@ -122,7 +169,10 @@ static int sync_index(struct registry_manager *m, struct repository *p, struct e
         p->figures = known.figures;
         p->index_digest = p->digest_before = known.digest;
     }
-    r = registry_fetch_index(&p->source, p->arena, found ? &known : NULL, path, &etag, &modified, err);
+    if (oci_is_url(p->source.url))
+        r = fetch_tags(m, p, found ? &known : NULL, path, err);
+    else
+        r = registry_fetch_index(&p->source, p->arena, found ? &known : NULL, path, &etag, &modified, err);
     if (r == 1)
         r = load_index(m, p, path, etag, modified, err);
     unlink(path);
@@ -324,6 +374,8 @@ static struct str success_message(struct repository *p)
 {
     const struct registry_figures *f = &p->figures;
 
+    if (f->charts == 0 && oci_is_url(p->source.url))
+        return STR("a registry has no list of its charts: name them in spec.charts, or make Charts");
     if (f->skipped == 0)
         return arena_printf(p->arena, "%lld charts, %lld versions in the index", (long long)f->charts,
                             (long long)f->versions);
