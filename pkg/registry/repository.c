@@ -355,6 +355,7 @@ static const char *failure_reason(const struct err *cause)
         return err_http_status(cause) ? "IndexNotFound" : "SecretNotFound";
     case ERRC_UNAUTHORIZED:
     case ERRC_FORBIDDEN:
+    case ERRC_UNSUPPORTED: /* a credential helper */
         return "AccessDenied";
     case ERRC_PARSE:
     case ERRC_INVALID:

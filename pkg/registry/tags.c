@@ -112,10 +112,13 @@ static int collect(const struct registry_source *s, struct arena *a, const struc
     }
     if (r < 0)
         return r;
-    if (n > 0 && found == 0)
-        return err_set(err, ERRC_NOT_FOUND, "the registry has none of the charts (%s" STR_FMT ")",
-                       n > 1 ? "the first is " : "", STR_ARG(charts[0]));
-    return 0;
+    if (n == 0 || found > 0)
+        return 0;
+    r = err_set(err, ERRC_NOT_FOUND, "the registry has none of the charts (%s" STR_FMT ")",
+                n > 1 ? "the first is " : "", STR_ARG(charts[0]));
+    if (err)
+        err_set_http(*err, 404, STR_NONE, 0);
+    return r;
 }
 
 int registry_fetch_tags(const struct registry_source *s, struct arena *a,
