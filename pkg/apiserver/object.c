@@ -71,6 +71,8 @@ int api_object_decode(struct api_request *rq, struct value raw, struct value *re
     struct value obj;
     int r;
 
+    if (value_is_deeper(raw, API_DEPTH_MAX)) /* YAML may be deeper, and so may what patches have made */
+        return api_fail(rq, 400, "BadRequest", "the object is nested deeper than %d levels", API_DEPTH_MAX);
     if (rq->res->builtin)
         r = api_schema_decode(rq->arena, rq->res->builtin, raw, &obj, strict, &err);
     else

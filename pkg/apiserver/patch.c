@@ -195,12 +195,12 @@ static bool take_out(const struct target *t)
     return true;
 }
 
-/* Copies share memory here, but not in the answer: their size counts. */
+/* Copies share memory here, but not in the answer: their size counts. And each can make the document twice as deep. */
 static bool count_copy(struct rfc6902 *p, struct value v)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(p->copied);
 
-    if (json_print(v, 0, &b, NULL) < 0 || b.n > p->copied)
+    if (value_is_deeper(v, API_DEPTH_MAX) || json_print(v, 0, &b, NULL) < 0 || b.n > p->copied)
         return false;
     p->copied -= b.n;
     return true;

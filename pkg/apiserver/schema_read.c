@@ -150,8 +150,8 @@ static int fail_bad_request(struct err **err, struct err *cause, const char *wha
 static int read_json(struct arena *a, struct str text, struct value *ret, struct api_notes *strict,
                      struct err **err)
 {
-    static const struct json_options lenient = { .depth_max = JSON_DEPTH_MAX },
-                                     refuse = { .refuse_duplicates = true };
+    static const struct json_options lenient = { .depth_max = API_DEPTH_MAX },
+                                     refuse = { .refuse_duplicates = true, .depth_max = API_DEPTH_MAX };
     struct err *cause = NULL;
     int r;
 

@@ -6,6 +6,7 @@
 #include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "apiserver/token.h"
+#include "base/limits.h"
 #include "json/json.h"
 
 /* ---- reading the object behind a subresource ------------------------------------------------------------------- */
@@ -150,6 +151,7 @@ static int set_replicas(struct api_request *rq, void *ctx, struct value live, st
 
 static int scale(struct api_request *rq)
 {
+    static const struct json_options shallow = { .depth_max = API_DEPTH_MAX };
     struct api_notes strict = API_NOTES_INIT(rq->arena);
     struct scaling s = { .patch = rq->method == API_PATCH };
     const struct api_modify m = { .fn = set_replicas, .ctx = &s };
@@ -163,7 +165,7 @@ static int scale(struct api_request *rq)
     if (rq->method != API_PUT && rq->method != API_PATCH)
         return api_fail_method(rq);
     if (s.patch) {
-        if (json_parse(rq->arena, rq->body, NULL, &s.body, &err) < 0)
+        if (json_parse(rq->arena, rq->body, &shallow, &s.body, &err) < 0)
             return api_fail_err(rq, err);
     } else if (api_body_read(rq, &s.body, &strict) < 0) {
         return -1;

@@ -168,6 +168,7 @@ static int patch_live(struct api_request *rq, void *ctx, struct value live, stru
 
 static int read_patch(struct api_request *rq, struct patch *p)
 {
+    static const struct json_options shallow = { .depth_max = API_DEPTH_MAX };
     enum api_schema_format format = p->kind == PATCH_APPLY ? API_SCHEMA_YAML : API_SCHEMA_JSON;
     struct err *err = NULL;
     int r;
@@ -175,7 +176,7 @@ static int read_patch(struct api_request *rq, struct patch *p)
     if (rq->body.n == 0)
         return api_fail(rq, 400, "BadRequest", "the body of the patch is empty");
     if (p->kind == PATCH_JSON) /* a list, and what is in it is no object either */
-        r = json_parse(rq->arena, rq->body, NULL, &p->body, &err);
+        r = json_parse(rq->arena, rq->body, &shallow, &p->body, &err);
     else
         r = api_schema_read(rq->arena, rq->body, format, &p->body, p->strict, &err);
     if (r < 0)

@@ -124,6 +124,7 @@
 #define API_PATCH_OPERATIONS_MAX ((size_t)10000) /* operations of one JSON patch, as kube-apiserver */
 /* API server */
 #define API_BODY_MAX (3 * MIB)              /* a request body, as kube-apiserver */
+#define API_DEPTH_MAX 500                   /* maps and lists in each other, in a body and in an object */
 #define API_OBJECT_MAX (4 * MIB)            /* an object as stored */
 #define API_ANSWER_MAX (512 * MIB)          /* one answer, lists included */
 #define API_REQUEST_MEMORY_MAX (1024 * MIB) /* arena of one request */

@@ -301,6 +301,19 @@ struct value value_copy_maps(struct arena *a, struct value v)
     return copy_maps(a, v, 0);
 }
 
+bool value_is_deeper(struct value v, int levels)
+{
+    bool deeper = false;
+
+    if (v.kind != VALUE_MAP && v.kind != VALUE_LIST)
+        return false;
+    if (levels == 0)
+        return true;
+    for (struct value_iter it = value_iter(v); !deeper && value_next(&it);)
+        deeper = value_is_deeper(it.v, levels - 1);
+    return deeper;
+}
+
 static bool equal(struct value a, struct value b, int depth)
 {
     if (a.kind != b.kind) {

@@ -204,6 +204,9 @@ struct value value_copy(struct arena *a, struct value v, bool *ret_cut);
 /* Fresh maps, shared strings and lists of scalars: enough to change maps without touching the source. */
 struct value value_copy_maps(struct arena *a, struct value v);
 
+/* Are more than `levels` maps and lists in each other? Looks no deeper than that. */
+bool value_is_deeper(struct value v, int levels);
+
 /* Same kind and content; an integer never equals a float; -0 equals 0. Type details (int or int64) do not matter. */
 bool value_equal(struct value a, struct value b);
 
