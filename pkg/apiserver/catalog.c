@@ -176,7 +176,7 @@ static struct version_rank rank_of(struct str v)
     return rank;
 }
 
-static int compare_versions(struct str a, struct str b)
+int api_version_compare(struct str a, struct str b)
 {
     struct version_rank x = rank_of(a), y = rank_of(b);
 
@@ -193,7 +193,7 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct api_resource *x = a, *y = b;
 
-    return compare_versions(x->version, y->version);
+    return api_version_compare(x->version, y->version);
 }
 
 static struct str join_names(struct arena *a, struct value list)

@@ -54,6 +54,9 @@ DEFINE_CLEANUP(struct api_catalog *, api_catalog_unref)
 
 /* All of them, in discovery order: built-in groups, then custom ones by name; in a group the preferred version first. */
 const struct api_resource *api_catalog_all(const struct api_catalog *c, size_t *ret_n);
+/* The order of a custom group's versions, preferred first: v2, v1, v1beta1, v1alpha1, then others by name
+ * (k8s.io/apimachinery/pkg/version CompareKubeAwareVersionStrings, the other way round). */
+int api_version_compare(struct str a, struct str b);
 const struct api_resource *api_catalog_find(const struct api_catalog *c, struct str group, struct str version,
                                             struct str plural); /* or NULL */
 const struct api_resource *api_catalog_find_kind(const struct api_catalog *c, struct str group,

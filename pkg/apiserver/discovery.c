@@ -35,17 +35,21 @@ static bool has_version(const struct group *g, struct str version)
     return false;
 }
 
-/* Versions of one custom group may come from several CRDs; each CRD has its own in order already. */
+/* Built-in versions keep the table's order; those of a custom group come from several CRDs. */
 static void add_version(struct arena *a, struct group *g, const struct api_resource *row)
 {
     const struct api_resource **more;
+    size_t at = g->n;
 
     if (has_version(g, row->version))
         return;
     more = ARENA_ARRAY(a, const struct api_resource *, g->n + 1);
+    while (row->crd && at > 0 && api_version_compare(row->version, g->versions[at - 1]->version) < 0)
+        at--;
     for (size_t i = 0; i < g->n; i++)
-        more[i] = g->versions[i];
-    more[g->n++] = row;
+        more[i + (i >= at)] = g->versions[i];
+    more[at] = row;
+    g->n++;
     g->versions = more;
 }
 

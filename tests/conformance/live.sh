@@ -48,4 +48,8 @@ for server in own real; do
     if server_start "$server" "$work/$server"; then compare "$server" "$work/$server"; else fail "the $server server starts"; fi
     servers_stop
 done
+for archive in $archives; do
+    name=$(sed 's/-[0-9].*//' <<<"${archive#*_}")
+    check_eq "both servers keep the same objects of $name" "$(diff <(cut -d '"' -f 2 "$work/own/$name.helm") <(cut -d '"' -f 2 "$work/real/$name.helm") | grep '^[<>]' | head -n 5)" ""
+done
 finish
