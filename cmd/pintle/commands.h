@@ -17,6 +17,8 @@
     X(mirror)               \
     X(mirror_accept_digest) \
     X(mirror_add)           \
+    X(mirror_export)        \
+    X(mirror_import)        \
     X(mirror_serve)         \
     X(mirror_sync)          \
     X(mirror_verify)        \

@@ -44,7 +44,7 @@
     X(EVP_PKEY_paramgen_init) X(EVP_aes_256_cbc) X(EVP_sha1) X(EVP_sha256) X(EVP_sha384) X(EVP_sha512) \
     X(GENERAL_NAME_free) X(GENERAL_NAME_new) X(GENERAL_NAME_set0_value) X(HMAC) X(OBJ_nid2obj) \
     X(OPENSSL_cleanse) X(OPENSSL_sk_new_null) X(OPENSSL_sk_num) X(OPENSSL_sk_pop_free) X(OPENSSL_sk_push) \
-    X(PEM_read_bio) X(PEM_read_bio_PrivateKey) X(PEM_read_bio_X509) X(PEM_write_bio_PrivateKey) \
+    X(PEM_read_bio) X(PEM_read_bio_PUBKEY) X(PEM_read_bio_PrivateKey) X(PEM_read_bio_X509) X(PEM_write_bio_PrivateKey) \
     X(PEM_write_bio_X509) X(PKCS8_PRIV_KEY_INFO_free) X(SHA256) X(X509V3_EXT_conf_nid) X(X509V3_set_ctx) \
     X(X509_EXTENSION_free) X(X509_NAME_add_entry_by_NID) X(X509_NAME_add_entry_by_txt) X(X509_NAME_cmp) \
     X(X509_add1_ext_i2d) X(X509_add_ext) X(X509_free) X(X509_get0_pubkey) X(X509_get0_pubkey_bitstr) \
@@ -171,6 +171,7 @@ const struct openssl *openssl_get(void);
 #define OPENSSL_sk_pop_free (openssl_get()->OPENSSL_sk_pop_free)
 #define OPENSSL_sk_push (openssl_get()->OPENSSL_sk_push)
 #define PEM_read_bio (openssl_get()->PEM_read_bio)
+#define PEM_read_bio_PUBKEY (openssl_get()->PEM_read_bio_PUBKEY)
 #define PEM_read_bio_PrivateKey (openssl_get()->PEM_read_bio_PrivateKey)
 #define PEM_read_bio_X509 (openssl_get()->PEM_read_bio_X509)
 #define PEM_write_bio_PrivateKey (openssl_get()->PEM_write_bio_PrivateKey)

@@ -167,3 +167,23 @@ struct mirror_sync_figures {
  * origin alone. Fails when the source's index cannot be had, and with LIMIT beyond MIRROR_SYNC_MAX versions. */
 NODISCARD int mirror_sync(struct mirror *m, const struct mirror_sync_options *o,
                           struct mirror_sync_figures *ret, struct err **err);
+
+/* ---- one file ---------------------------------------------------------------------------------------------------- */
+
+/* A bundle is a tar: manifest.json, which lists records and objects with their digests; manifest.sig, its Ed25519 signature in
+ * base64; the objects. Keys are PEM as OpenSSL makes them:
+ *
+ *     openssl genpkey -algorithm ed25519 -out key.pem && openssl pkey -in key.pem -pubout -out pub.pem */
+struct mirror_bundle_figures {
+    size_t versions, objects;
+    size_t added, kept, replaced, refused; /* by import: versions */
+    int64_t bytes;
+};
+/* Writes the charts at these paths (none: all) to a new file, which is renamed to `file` when it is complete. */
+NODISCARD int mirror_export(struct mirror *m, const struct str *paths, size_t n, const char *file,
+                            struct str key_pem, struct mirror_bundle_figures *ret, struct err **err);
+/* Puts a bundle into the mirror. Nothing of it is looked at before its signature has been found good (FORBIDDEN), no record is
+ * written before its archive was put together and has its digest. Versions that are kept with other bytes are counted as refused, and
+ * named in `problems`, one a line. PARSE, DIGEST for a damaged bundle. */
+NODISCARD int mirror_import(struct mirror *m, const char *file, struct str public_pem, struct buf *problems,
+                            struct mirror_bundle_figures *ret, struct err **err);

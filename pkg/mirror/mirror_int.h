@@ -42,10 +42,9 @@ NODISCARD int mirror_put_archive(struct mirror *m, struct str bytes, const struc
                                  char hex[SHA256_HEX], struct err **err);
 
 /* record.c */
-NODISCARD int mirror_record_parse(struct arena *a, struct str text, struct mirror_record *ret,
-                                  struct err **err);
-NODISCARD int mirror_record_print(struct arena *a, const struct mirror_record *record, struct buf *out,
-                                  struct err **err);
+/* A record without path and tag, and back. PARSE. */
+NODISCARD int mirror_record_read(struct value v, struct mirror_record *ret, struct err **err);
+struct value mirror_record_value(struct arena *a, const struct mirror_record *record);
 NODISCARD int mirror_write_record(struct mirror *m, const struct mirror_record *record,
                                   struct err **err); /* under the lock */
 
@@ -59,3 +58,14 @@ struct mirror_manifest_parts {
 };
 NODISCARD int mirror_make_manifest(struct arena *a, const struct mirror_manifest_parts *parts,
                                    struct buf *config, struct buf *out, struct err **err);
+
+/* object.c: where an object is kept; `suffix` "" or ".pack". Owned. */
+char *mirror_object_path(struct mirror *m, struct str digest, const char *suffix) NODISCARD;
+/* The digests that a pack takes pieces from; in `a`. */
+NODISCARD int mirror_pack_sources(struct mirror *m, struct arena *a, struct str digest, struct str **ret,
+                                  size_t *ret_n, struct err **err);
+
+/* sign.c: Ed25519. `pem` is a private key (PKCS #8), the signature comes as base64; `pem` is a public key. INVALID for other keys;
+ * FORBIDDEN for a signature that does not fit. */
+NODISCARD int mirror_sign(struct str pem, struct str text, struct buf *out, struct err **err);
+NODISCARD int mirror_check_signature(struct str pem, struct str text, struct str signature, struct err **err);

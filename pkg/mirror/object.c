@@ -16,7 +16,7 @@
 #define PACK_MEMORY_MAX (4 * MIRROR_TAR_MAX + MIRROR_TEXTS_MAX)
 #define LIKE_MAX 3 /* neighbours that are looked at for one that is kept as a pack */
 
-static char *object_path(struct mirror *m, struct str digest, const char *suffix)
+char *mirror_object_path(struct mirror *m, struct str digest, const char *suffix)
 {
     return mirror_file(m, "objects/%.2s/%.*s%s", digest.p, STR_ARG(digest), suffix);
 }
@@ -28,8 +28,8 @@ bool mirror_has(struct mirror *m, struct str digest)
 
     if (!mirror_digest_valid(digest))
         return false;
-    whole = object_path(m, digest, "");
-    packed = object_path(m, digest, ".pack");
+    whole = mirror_object_path(m, digest, "");
+    packed = mirror_object_path(m, digest, ".pack");
     return fs_is_file(whole) || fs_is_file(packed);
 }
 
@@ -44,13 +44,26 @@ struct opened {
 
 static int read_pack(struct mirror *m, struct arena *a, struct str digest, struct pack *ret, struct err **err)
 {
-    CLEANUP(free_ptr) char *path = object_path(m, digest, ".pack");
+    CLEANUP(free_ptr) char *path = mirror_object_path(m, digest, ".pack");
     CLEANUP(buf_done) struct buf bytes = BUF_INIT(2 * MIRROR_TAR_MAX);
     int r = fs_read_file(path, &bytes, err);
 
     if (r == 0)
         r = pack_parse(a, buf_str(&bytes), ret, err);
     return r < 0 ? err_wrap(err, r, "object %.*s", STR_ARG(digest)) : 0;
+}
+
+int mirror_pack_sources(struct mirror *m, struct arena *a, struct str digest, struct str **ret, size_t *ret_n,
+                        struct err **err)
+{
+    struct pack p;
+    int r = read_pack(m, a, digest, &p, err);
+
+    if (r < 0)
+        return r;
+    *ret = p.sources;
+    *ret_n = p.n_sources;
+    return 0;
 }
 
 static int open_pack(struct mirror *m, struct arena *a, struct str digest, struct opened *ret,
@@ -95,7 +108,7 @@ int mirror_read(struct mirror *m, struct str digest, struct buf *out, struct err
 
     if (!mirror_has(m, digest))
         return err_set(err, ERRC_NOT_FOUND, "nothing is kept under sha256:%.*s", STR_ARG(digest));
-    whole = object_path(m, digest, "");
+    whole = mirror_object_path(m, digest, "");
     r = fs_is_file(whole) ? fs_read_file(whole, out, err) : unpack(m, digest, out, err);
     if (r < 0)
         return r;
@@ -207,7 +220,7 @@ int mirror_open_object(struct mirror *m, struct str digest, int *ret_fd, int64_t
 
     if (!mirror_has(m, digest))
         return err_set(err, ERRC_NOT_FOUND, "nothing is kept under sha256:%.*s", STR_ARG(digest));
-    path = object_path(m, digest, "");
+    path = mirror_object_path(m, digest, "");
     cached = mirror_file(m, "cache/%.*s", STR_ARG(digest));
     *ret_fd = open_file(path, ret_size);
     if (*ret_fd < 0) {
@@ -234,7 +247,7 @@ int mirror_put(struct mirror *m, struct str bytes, char hex[SHA256_HEX], struct 
     sha256_hex(bytes, hex);
     if (mirror_has(m, str_from(hex)))
         return 0;
-    path = object_path(m, str_from(hex), "");
+    path = mirror_object_path(m, str_from(hex), "");
     return mirror_write_file(m, path, bytes, err);
 }
 
@@ -264,7 +277,7 @@ static int put_pack(struct mirror *m, struct str bytes, struct str like, const c
 static struct str find_pack(struct mirror *m, const struct str *like, size_t n)
 {
     for (size_t i = 0; i < MIN(n, (size_t)LIKE_MAX); i++) {
-        CLEANUP(free_ptr) char *path = object_path(m, like[i], ".pack");
+        CLEANUP(free_ptr) char *path = mirror_object_path(m, like[i], ".pack");
 
         if (fs_is_file(path))
             return like[i];
@@ -280,7 +293,7 @@ int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *lik
     int r;
 
     sha256_hex(bytes, hex);
-    path = object_path(m, str_from(hex), ".pack");
+    path = mirror_object_path(m, str_from(hex), ".pack");
     if (fs_is_file(path))
         return 0;
     r = put_pack(m, bytes, base, path, err);
@@ -289,7 +302,7 @@ int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *lik
     if (r == 0)
         return mirror_put(m, bytes, hex, err);
     if (r == 1) { /* pushed as a blob before it was known to be an archive */
-        CLEANUP(free_ptr) char *whole = object_path(m, str_from(hex), "");
+        CLEANUP(free_ptr) char *whole = mirror_object_path(m, str_from(hex), "");
 
         unlink(whole);
     }

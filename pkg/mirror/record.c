@@ -67,13 +67,8 @@ static struct str *field(struct mirror_record *r, size_t i)
     return (struct str *)(void *)((char *)r + fields[i].offset);
 }
 
-int mirror_record_parse(struct arena *a, struct str text, struct mirror_record *ret, struct err **err)
+int mirror_record_read(struct value v, struct mirror_record *ret, struct err **err)
 {
-    struct value v;
-    int r = json_parse(a, text, NULL, &v, err);
-
-    if (r < 0)
-        return r;
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
         struct str s = value_str(value_get(v, str_from(fields[i].key)));
 
@@ -87,8 +82,7 @@ int mirror_record_parse(struct arena *a, struct str text, struct mirror_record *
     return 0;
 }
 
-int mirror_record_print(struct arena *a, const struct mirror_record *record, struct buf *out,
-                        struct err **err)
+struct value mirror_record_value(struct arena *a, const struct mirror_record *record)
 {
     struct mirror_record copy = *record;
     struct value v = value_new_map(a);
@@ -98,7 +92,7 @@ int mirror_record_print(struct arena *a, const struct mirror_record *record, str
             value_set(v, str_from(fields[i].key), value_from_str(*field(&copy, i)));
     if (value_is_map(record->entry))
         value_setz(v, "entry", record->entry);
-    return json_print(v, 0, out, err);
+    return v;
 }
 
 static char *record_file(struct mirror *m, struct str path, struct str tag)
@@ -111,7 +105,7 @@ int mirror_write_record(struct mirror *m, const struct mirror_record *record, st
     CLEANUP(arena_free) struct arena *a = arena_new(4 * MIRROR_RECORD_MAX);
     CLEANUP(buf_done) struct buf text = BUF_INIT(MIRROR_RECORD_MAX);
     CLEANUP(free_ptr) char *file = record_file(m, record->path, record->tag);
-    int r = mirror_record_print(a, record, &text, err);
+    int r = json_print(mirror_record_value(a, record), 0, &text, err);
 
     return r < 0 ? r : mirror_write_file(m, file, buf_str(&text), err);
 }
@@ -122,10 +116,13 @@ static int read_record(struct mirror *m, struct arena *a, struct str path, struc
     CLEANUP(free_ptr) char *file = record_file(m, path, tag);
     CLEANUP(buf_done) struct buf text = BUF_INIT(MIRROR_RECORD_MAX);
     struct mirror_record record = { .path = arena_dup(a, path), .tag = arena_dup(a, tag) };
+    struct value v;
     int r = fs_read_file(file, &text, err);
 
     if (r == 0)
-        r = mirror_record_parse(a, arena_dup(a, buf_str(&text)), &record, err);
+        r = json_parse(a, arena_dup(a, buf_str(&text)), NULL, &v, err);
+    if (r == 0)
+        r = mirror_record_read(v, &record, err);
     if (r == 0)
         *ret = record;
     return r;
