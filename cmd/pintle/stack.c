@@ -106,6 +106,13 @@ static void on_index_lost(void *ctx, struct str repository)
     controller_enqueue(ctx, "Repository", (struct controller_key){ STR_NONE, repository });
 }
 
+static void cancel_fetches(void *ctx)
+{
+    struct stack *s = ctx;
+
+    http_client_cancel(s->http);
+}
+
 static int make_controller(struct stack *s, const struct stack_options *o, struct err **err)
 {
     struct controller_kind kinds[KINDS_MAX];
@@ -116,6 +123,8 @@ static int make_controller(struct stack *s, const struct stack_options *o, struc
         .listen = o->listen,
         .lease_ns = o->leader_election ? str_from(o->ns) : STR_NONE,
         .lease_name = o->leader_election ? STR("pintle-controller") : STR_NONE,
+        .cancel = cancel_fetches,
+        .cancel_ctx = s,
         .signals = o->signals,
     };
     int r = controller_new(&options, kinds, n, &s->controller, err);

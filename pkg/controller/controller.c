@@ -79,6 +79,8 @@ static void copy_options(struct controller *c, const struct controller_options *
     c->workers = o->workers ? o->workers : WORKERS;
     c->listen = o->listen ? xstrdup(o->listen) : NULL;
     c->drain_ms = o->drain_ms > 0 ? o->drain_ms : DRAIN_MS;
+    c->cancel = o->cancel;
+    c->cancel_ctx = o->cancel_ctx;
     c->signals = o->signals;
     c->election_options = (struct election_options){ .ns = arena_dup(c->memory, o->lease_ns),
                                                      .name = arena_dup(c->memory, o->lease_name),
@@ -583,6 +585,8 @@ static void wind_down(struct controller *c, bool at_once)
     pthread_mutex_unlock(&c->lock);
     IGNORE_ERROR(at_once || workers_end(c, c->drain_ms) ? 0 : -1);
     kube_cancel(c->kube);
+    if (c->cancel)
+        c->cancel(c->cancel_ctx);
     if (!workers_end(c, END_MS)) {
         log_warn("a reconcile did not end in time");
         stop_election(c, false);

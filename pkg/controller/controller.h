@@ -91,7 +91,9 @@ struct controller_options {          /* zero: the default; borrowed during contr
     struct str identity;             /* in the lease; empty: hostname_uuid */
     int64_t lease_ms, renew_ms, retry_ms; /* 15,000, 10,000, 2,000 as client-go */
     int64_t drain_ms; /* on stop, running reconciles get so long before their requests are cancelled; 1,000 */
-    bool signals;     /* SIGTERM and SIGINT stop it */
+    void (*cancel)(void *ctx); /* then called too, for what reconciles wait for beside kube; may be NULL */
+    void *cancel_ctx;
+    bool signals; /* SIGTERM and SIGINT stop it */
 };
 /* Everything is copied but what the function pointers and ctx refer to. INVALID for a table that contradicts itself. */
 NODISCARD int controller_new(const struct controller_options *o, const struct controller_kind *kinds,

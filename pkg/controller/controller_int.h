@@ -141,6 +141,8 @@ struct controller {
     struct arena *memory;
     struct election_options election_options;
     int64_t drain_ms;
+    void (*cancel)(void *ctx);
+    void *cancel_ctx;
     bool signals;
 };
 void controller_wake_kind(struct controller *c, unsigned kind, struct controller_key key, bool low);
