@@ -2,14 +2,13 @@
 /* helm registry login and logout (pkg/cmd/registry_login.go). */
 #include <errno.h>
 #include <stdlib.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
 #include "pintle/chart_flags.h"
 #include "pintle/commands.h"
 #include "pintle/helm_path.h"
+#include "pintle/secret_input.h"
 
 #define SECRET_MAX (64 * KIB)
 
@@ -22,43 +21,17 @@ static const struct cli_flag login_flags[] = {
     CLI_FLAGS_END,
 };
 
-/* One line from standard input; the terminal shows nothing of a secret. */
-static int read_line(struct cli *c, const char *prompt, bool secret, struct buf *out, struct err **err)
-{
-    struct termios before, silent;
-    bool is_terminal = secret && tcgetattr(STDIN_FILENO, &before) == 0;
-    ssize_t n;
-    char ch;
-
-    cli_printf(c, "%s", prompt);
-    fflush(c->out);
-    if (is_terminal) {
-        silent = before;
-        silent.c_lflag &= ~(tcflag_t)ECHO;
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-    }
-    while ((n = read(STDIN_FILENO, &ch, 1)) > 0 && ch != '\n')
-        buf_addc(out, ch);
-    if (is_terminal)
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
-    if (n == 0 && out->n == 0)
-        return err_set(err, ERRC_INVALID, "EOF");
-    if (secret)
-        cli_printf(c, "\n");
-    return n < 0 ? err_errno(err, errno, "standard input") : buf_check(out, err);
-}
-
 static int ask(struct cli *c, struct buf *user, struct buf *password, struct err **err)
 {
     bool token;
     int r = 0;
 
     if (user->n == 0)
-        r = read_line(c, "Username: ", false, user, err);
+        r = secret_input_line(c, "Username: ", false, user, err);
     if (r < 0)
         return r;
     token = str_trim(buf_str(user)).n == 0;
-    r = read_line(c, token ? "Token: " : "Password: ", true, password, err);
+    r = secret_input_line(c, token ? "Token: " : "Password: ", true, password, err);
     if (r == 0 && password->n == 0)
         return err_set(err, ERRC_INVALID, token ? "token required" : "password required");
     return r;
@@ -66,16 +39,9 @@ static int ask(struct cli *c, struct buf *user, struct buf *password, struct err
 
 static int read_secret(struct cli *c, struct buf *user, struct buf *password, struct err **err)
 {
-    struct str text;
-    int r;
-
     buf_adds(user, cli_string(c, "username"));
-    if (cli_bool(c, "password-stdin")) {
-        r = fs_read_file("-", password, err);
-        text = str_trim_suffix(str_trim_suffix(buf_str(password), STR("\n")), STR("\r"));
-        buf_truncate(password, text.n);
-        return r;
-    }
+    if (cli_bool(c, "password-stdin"))
+        return secret_input_stdin(password, err);
     if (!cli_string(c, "password")[0])
         return ask(c, user, password, err);
     fprintf(c->errout, "level=WARN msg=\"using --password via the CLI is insecure. Use --password-stdin\"\n");

@@ -29,7 +29,13 @@
     X(registry_login)       \
     X(registry_logout)      \
     X(repo)                 \
+    X(repo_add)             \
     X(repo_index)           \
+    X(repo_list)            \
+    X(repo_remove)          \
+    X(repo_update)          \
+    X(search)               \
+    X(search_repo)          \
     X(show)                 \
     X(show_all)             \
     X(show_chart)           \

@@ -46,12 +46,12 @@ static int read_pem(struct arena *a, struct str path, struct str *ret, struct er
 }
 
 /* As in Helm, what the file says of a repository goes before the flags. */
-static int use_entry(struct search *s, const struct registry_entry *e, struct err **err)
+int registry_entry_source(const struct registry_locator *l, struct arena *a, const struct registry_entry *e,
+                          struct registry_found *f, struct err **err)
 {
-    struct registry_found *f = s->found;
     int r = 0;
 
-    use_flags(s, e->url);
+    registry_use_flags(l, e->url, f);
     f->source.name = e->name;
     if (e->user.n > 0 && e->password.n > 0) {
         f->auth.user = e->user;
@@ -61,12 +61,17 @@ static int use_entry(struct search *s, const struct registry_entry *e, struct er
     f->source.insecure = f->source.insecure || e->insecure;
     if (e->ca_file.n + e->cert_file.n + e->key_file.n == 0)
         return 0;
-    r = read_pem(s->a, e->ca_file, &f->auth.ca_pem, err);
+    r = read_pem(a, e->ca_file, &f->auth.ca_pem, err);
     if (r == 0)
-        r = read_pem(s->a, e->cert_file, &f->auth.cert_pem, err);
+        r = read_pem(a, e->cert_file, &f->auth.cert_pem, err);
     if (r == 0)
-        r = read_pem(s->a, e->key_file, &f->auth.key_pem, err);
+        r = read_pem(a, e->key_file, &f->auth.key_pem, err);
     return r < 0 ? err_wrap(err, r, "can't create TLS config for client") : 0;
+}
+
+static int use_entry(struct search *s, const struct registry_entry *e, struct err **err)
+{
+    return registry_entry_source(s->l, s->a, e, s->found, err);
 }
 
 static int find_entry(struct search *s, struct str name, struct registry_entry *ret, struct err **err)

@@ -108,6 +108,33 @@ NODISCARD int registry_pick(struct registry_version *versions, size_t n, struct 
 NODISCARD int registry_find(struct registry_db *d, struct str repository, struct str chart, struct str wanted,
                             struct arena *a, struct registry_version *ret, struct err **err);
 
+/* ---- searching -------------------------------------------------------------------------------------------------- */
+
+struct registry_query {
+    /* Offset of the first match in a version's line ("name\vrepository/name\vdescription\vkeywords"), -1 for none; NULL:
+     * everything matches. */
+    ptrdiff_t (*match)(void *ctx, struct str line);
+    void *ctx;
+    const struct semver_constraint *constraint;
+    bool versions; /* all of them; else the best one of each chart */
+};
+struct registry_hit {
+    struct str name; /* "repository/chart" */
+    struct str version, app_version, description;
+    int score; /* the field that matched; lower is better */
+};
+struct registry_hits {
+    struct arena *arena; /* where they are */
+    struct registry_hit *items;
+    size_t n, cap;
+};
+/* Adds what is found in one repository. */
+NODISCARD int registry_search(struct registry_db *d, struct str repository,
+                              const struct registry_query *query, struct registry_hits *hits,
+                              struct err **err);
+/* Helm's order: score, name, from new to old. */
+void registry_hits_sort(struct registry_hits *h);
+
 /* ---- fetching ---------------------------------------------------------------------------------------------------- */
 
 /* Credentials of a repository. Strings in the arena they were made in. */
@@ -225,6 +252,18 @@ NODISCARD int registry_login(const struct registry_locator *l, struct str host, 
 /* Takes the login out of the file; none there is fine. */
 NODISCARD int registry_logout(const struct registry_locator *l, struct str host, struct err **err);
 
+/* ---- helm's files ------------------------------------------------------------------------------------------------- */
+
+/* helm's cache, a folder with <name>-index.yaml and <name>-charts.txt for each repository; the database is in the same folder.
+ * Fetches the index when the server has something new. Errors as registry_fetch_index() and registry_index_load(). */
+NODISCARD int registry_cache_update(struct registry_db *d, const char *cache, const struct registry_source *s,
+                                    struct err **err);
+/* Brings the database up to date with the cached index, whoever wrote it. NOT_FOUND when there is none. */
+NODISCARD int registry_cache_open(struct registry_db *d, const char *cache, struct str name, struct str url,
+                                  struct err **err);
+NODISCARD int registry_cache_remove(struct registry_db *d, const char *cache, struct str name,
+                                    struct err **err);
+
 /* One row of helm's repositories.yaml. */
 struct registry_entry {
     struct str name, url, user, password;
@@ -282,3 +321,11 @@ NODISCARD int registry_serve(const char *folder, const char *address, struct reg
 int registry_server_port(const struct registry_server *s);
 void registry_server_stop(struct registry_server *s); /* may be NULL */
 DEFINE_CLEANUP(struct registry_server *, registry_server_stop)
+/* Writes the file (0600): these rows, in this order. What else it says stays: its apiVersion and time. */
+NODISCARD int registry_entries_write(const char *path, const struct registry_entry *entries, size_t n,
+                                     struct err **err);
+/* Who a repository is spoken to as: the locator's flags, and what its row says, which goes first. Strings in `a`; *ret has a
+ * source and the credentials that it points to. */
+NODISCARD int registry_entry_source(const struct registry_locator *l, struct arena *a,
+                                    const struct registry_entry *e, struct registry_found *ret,
+                                    struct err **err);

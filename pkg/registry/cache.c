@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* helm's cache of a repository (pkg/repo/v1/chartrepo.go DownloadIndexFile): <name>-index.yaml and <name>-charts.txt, with the
+ * database beside them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "registry/registry.h"
+#include "registry/registry_int.h"
+
+static char *cache_path(const char *cache, struct str name, const char *suffix)
+{
+    return xasprintf("%s/" STR_FMT "-%s", cache, STR_ARG(name), suffix);
+}
+
+/* For helm's completion. */
+static int write_names(struct registry_db *d, const char *cache, struct str name, struct arena *a,
+                       struct err **err)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(INDEX_TEXT_MAX);
+    CLEANUP(free_ptr) char *path = cache_path(cache, name, "charts.txt");
+    struct str *names;
+    size_t n;
+    int r = registry_charts(d, name, a, &names, &n, err);
+
+    for (size_t i = 0; i < n && r == 0; i++)
+        buf_addf(&text, STR_FMT "\n", STR_ARG(names[i]));
+    if (r == 0)
+        r = buf_check(&text, err);
+    return r < 0 ? r : fs_write_file(path, buf_str(&text), 0644, err);
+}
+
+static int take_new(struct registry_db *d, const char *cache, const struct registry_source *s,
+                    const char *path, const char *fresh, struct registry_load *load, struct arena *a,
+                    struct err **err)
+{
+    struct registry_loaded ignored;
+    int r;
+
+    load->fetched.url = s->url;
+    load->fetched.index_stamp = registry_file_stamp(a, fresh); /* a rename does not change it */
+    r = registry_index_load(d, load, a, &ignored, err);
+    if (r == 0)
+        r = write_names(d, cache, s->name, a, err);
+    if (r < 0)
+        return r;
+    return rename(fresh, path) < 0 ? err_errno(err, errno, "%s", path) : 0;
+}
+
+int registry_cache_update(struct registry_db *d, const char *cache, const struct registry_source *s,
+                          struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
+    CLEANUP(free_ptr) char *path = cache_path(cache, s->name, "index.yaml");
+    CLEANUP(free_ptr) char *fresh = xasprintf("%s.new-%ld", path, (long)getpid());
+    struct registry_load load = { .repository = s->name, .path = fresh };
+    struct registry_fetched known;
+    bool found;
+    int r = registry_fetched_find(d, s->name, a, &known, &found, err);
+
+    if (r < 0)
+        return r;
+    found = found && known.index_stamp.n > 0 && str_eq(known.index_stamp, registry_file_stamp(a, path));
+    r = registry_fetch_index(s, a, found ? &known : NULL, fresh, &load.fetched.etag,
+                             &load.fetched.last_modified, err);
+    if (r == 1)
+        r = take_new(d, cache, s, path, fresh, &load, a, err);
+    unlink(fresh);
+    return r;
+}
+
+int registry_cache_open(struct registry_db *d, const char *cache, struct str name, struct str url,
+                        struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
+    CLEANUP(free_ptr) char *path = cache_path(cache, name, "index.yaml");
+
+    return registry_index_follow(d, name, url, path, a, err);
+}
+
+int registry_cache_remove(struct registry_db *d, const char *cache, struct str name, struct err **err)
+{
+    CLEANUP(free_ptr) char *index = cache_path(cache, name, "index.yaml");
+    CLEANUP(free_ptr) char *names = cache_path(cache, name, "charts.txt");
+
+    unlink(names);
+    if (unlink(index) < 0 && errno != ENOENT)
+        return err_errno(err, errno, "can't remove index file %s", index);
+    return registry_forget(d, name, err);
+}
