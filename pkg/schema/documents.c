@@ -38,7 +38,7 @@ static const struct {
     { "prefixItems", PLACE_LIST, 2020 },
 };
 
-static int schema_draft_of(struct str url)
+int schema_draft_of(struct str url)
 {
     static const struct {
         const char *name;
@@ -341,10 +341,13 @@ static int check_against_metaschema(struct schema *s, struct document *doc, stru
                                     struct str pointer)
 {
     CLEANUP(buf_done) struct buf report = BUF_INIT(MIB), url = BUF_INIT(64 * KIB);
+    int draft = schema_resource_of(doc, pointer)->draft;
     const struct schema *meta;
     int r;
 
-    r = schema_metaschema_get(schema_resource_of(doc, pointer)->draft, &meta, s->err);
+    if (schema_is_plain(v, draft, pointer.n > 0))
+        return 0;
+    r = schema_metaschema_get(draft, &meta, s->err);
     if (r < 0)
         return r;
     r = schema_validate_node(meta, meta->root, v, doc, pointer, true, &report, s->err);

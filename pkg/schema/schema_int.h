@@ -162,6 +162,12 @@ NODISCARD int schema_document_ensure(struct schema *s, struct document *doc, str
 NODISCARD int schema_resolve(struct schema *s, struct document *doc, struct str url, struct str fragment,
                              struct document **ret_doc, struct str *ret_pointer);
 
+int schema_draft_of(struct str url); /* 4, 6, 7, 2019, 2020; 0: none of them */
+
+/* plain.c: is v certainly valid against the draft's metaschema? "No" means that it has to be asked. `depth` is 0 for a
+ * whole document. */
+bool schema_is_plain(struct value v, int draft, int depth);
+
 /* The compiled metaschema of a draft; it is never freed. */
 NODISCARD int schema_metaschema_get(int draft, const struct schema **ret, struct err **err);
 

@@ -211,6 +211,26 @@ int tpl_resolve(struct tpl_exec *x, struct str host, struct str *ret, struct err
     return 0;
 }
 
+static struct list_tail *tail_of(struct tpl_exec *x, const struct value *items)
+{
+    return &x->tails[(uintptr_t)items / sizeof(*items) % LIST_TAILS];
+}
+
+void tpl_list_keep_tail(struct tpl_exec *x, struct value *items, size_t n, size_t cap)
+{
+    *tail_of(x, items) = (struct list_tail){ items, n, cap };
+}
+
+struct value *tpl_list_take_tail(struct tpl_exec *x, struct value list)
+{
+    struct list_tail *t;
+
+    if (list.kind != VALUE_LIST || list.type != VALUE_TYPE_PLAIN)
+        return NULL;
+    t = tail_of(x, list.list);
+    return t->items == list.list && t->n == list.n && t->n < t->cap ? &t->items[t->n++] : NULL;
+}
+
 int tpl_spend(struct tpl_exec *x, size_t n, struct err **err)
 {
     if (n > x->steps_max - MIN(x->steps, x->steps_max))

@@ -21,6 +21,13 @@ struct values_chunk {
     struct value v[];
 };
 
+/* A list that append made with room behind it, and how much of that the longest list in it uses. */
+struct list_tail {
+    struct value *items;
+    size_t n, cap;
+};
+#define LIST_TAILS 16
+
 struct tpl_exec {
     struct tpl_run *run;
     struct tpl_set *set; /* where names are looked up: the run's own set, or the overlay of a tpl call */
@@ -41,6 +48,8 @@ struct tpl_exec {
     struct str *chain; /* texts of the failure, innermost first; each ends where the one before it begins */
     size_t n_chain, cap_chain;
     bool limit; /* a budget is spent */
+
+    struct list_tail tails[LIST_TAILS]; /* by address */
 };
 
 /* The run: an exec with what it owns. */

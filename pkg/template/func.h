@@ -57,6 +57,12 @@ NODISCARD int tpl_spend(struct tpl_exec *x, size_t n, struct err **err);
 /* Would n bytes more fit the render's memory? LIMIT otherwise. Call before allocating what the template chose. */
 NODISCARD int tpl_reserve(struct tpl_exec *x, size_t n, struct err **err);
 
+/* A list never changes, but `items` may have room for more behind the first n: the next append to just this list goes
+ * there, so that a loop of appends copies each item a few times at most. */
+void tpl_list_keep_tail(struct tpl_exec *x, struct value *items, size_t n, size_t cap);
+/* The place behind the list's last item, which the caller must fill; NULL: it has none, or another append took it. */
+struct value *tpl_list_take_tail(struct tpl_exec *x, struct value list);
+
 /* fmt.Sprint-like pieces: %v of a value; the Go type's name (%T); kindOf's word. Cyclic values fail the buffer. */
 void tpl_print_value(struct value v, struct buf *out);
 void tpl_print_type(struct value v, struct buf *out);

@@ -47,15 +47,23 @@ static int fn_list(FN_ARGS)
 
 static int fn_push(FN_ARGS)
 {
-    struct value list = c->args[0], *items;
+    struct value list = c->args[0], *items, *place;
+    size_t room = MAX(list.n, 4);
     int r;
 
     if (!fn_is_slice(list))
         return fn_wrong_kind(list, "Cannot push on type", err);
-    r = copy_items(c, list, 0, list.n, 1, &items, err);
+    place = tpl_list_take_tail(c->x, list);
+    if (place) {
+        *place = c->args[1];
+        *ret = value_from_list(list.list, (size_t)list.n + 1);
+        return 0;
+    }
+    r = copy_items(c, list, 0, list.n, room, &items, err);
     if (r < 0)
         return r;
     items[list.n] = c->args[1];
+    tpl_list_keep_tail(c->x, items, (size_t)list.n + 1, list.n + room);
     *ret = value_from_list(items, (size_t)list.n + 1);
     return 0;
 }

@@ -386,10 +386,42 @@ static void equal_tpl_texts_are_parsed_once(void **state)
     assert_true(tpl_run_peak_bytes(run) < 600 * KIB);
 }
 
+/* Copying 20,000 items at each append would be 3 GiB. */
+static void appending_in_a_loop_costs_a_few_copies_of_the_list(void **state)
+{
+    CLEANUP(tpl_set_free)
+    struct tpl_set *set =
+        set_of("{{ $l := list }}{{ range until 20000 }}{{ $l = append $l . }}{{ end }}{{ len $l }}");
+    CLEANUP(tpl_run_free) struct tpl_run *run = tpl_run_new(set, NULL);
+    CLEANUP(buf_done) struct buf out = BUF_INIT(MIB);
+    struct err *err = NULL;
+
+    UNUSED(state);
+    assert_ok(tpl_render(run, STR("c/templates/t.yaml"), VALUE_NONE, &out, &err), err);
+    assert_str(buf_str(&out), "20000");
+    assert_true(tpl_run_peak_bytes(run) < 2 * MIB);
+}
+
+static void two_appends_to_one_list_do_not_meet(void **state)
+{
+    CLEANUP(tpl_set_free)
+    struct tpl_set *set = set_of("{{ $a := append (list 1) 2 }}{{ $b := append $a 3 }}{{ $c := append $a 4 }}"
+                                 "{{ $d := append $b 5 }}{{ $a }}{{ $b }}{{ $c }}{{ $d }}");
+    CLEANUP(tpl_run_free) struct tpl_run *run = tpl_run_new(set, NULL);
+    CLEANUP(buf_done) struct buf out = BUF_INIT(MIB);
+    struct err *err = NULL;
+
+    UNUSED(state);
+    assert_ok(tpl_render(run, STR("c/templates/t.yaml"), VALUE_NONE, &out, &err), err);
+    assert_str(buf_str(&out), "[1 2][1 2 3][1 2 4][1 2 3 5]");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_limited),
+        cmocka_unit_test(appending_in_a_loop_costs_a_few_copies_of_the_list),
+        cmocka_unit_test(two_appends_to_one_list_do_not_meet),
         cmocka_unit_test(output_is_limited),
         cmocka_unit_test(output_of_all_files_of_a_run_counts),
         cmocka_unit_test(memory_is_limited),
