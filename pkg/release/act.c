@@ -117,9 +117,8 @@ static int act_apply(struct release_run *run, const struct release_objects *set,
     return r;
 }
 
-/* Live metadata of each object; null where it is absent. */
-static int read_live(struct release_run *run, const struct release_objects *set, bool metadata_only,
-                     struct value *ret, struct err **err)
+int act_read_live(struct release_run *run, const struct release_objects *set, bool metadata_only,
+                  struct value *ret, struct err **err)
 {
     struct kube_request *rq = ARENA_ARRAY(run->arena, struct kube_request, set->n);
     struct kube_result *results = ARENA_ARRAY(run->arena, struct kube_result, set->n);
@@ -156,7 +155,7 @@ static int act_delete(struct release_run *run, const struct release_objects *set
     struct kube_request *rq = ARENA_ARRAY(run->arena, struct kube_request, set->n);
     struct kube_result *results = ARENA_ARRAY(run->arena, struct kube_result, set->n);
     size_t n = 0;
-    int r = read_live(run, set, true, live, err);
+    int r = act_read_live(run, set, true, live, err);
 
     if (r < 0)
         return r;
@@ -187,7 +186,7 @@ static int act_gone(struct release_run *run, const struct release_objects *set, 
 {
     struct value *live = ARENA_ARRAY(run->arena, struct value, set->n);
     CLEANUP(buf_done) struct buf name = BUF_INIT(KIB);
-    int r = read_live(run, set, true, live, err);
+    int r = act_read_live(run, set, true, live, err);
 
     if (r < 0)
         return r;
@@ -208,7 +207,7 @@ int act_check_ready(struct release_run *run, const struct release_objects *set, 
     struct kube_status_options o = { .wait_for_jobs = run->config->wait_for_jobs };
     struct value *live = ARENA_ARRAY(run->arena, struct value, set->n);
     size_t waiting = 0;
-    int r = read_live(run, set, false, live, err);
+    int r = act_read_live(run, set, false, live, err);
 
     for (size_t i = 0; i < set->n && r == 0; i++) {
         struct str message = STR("");
@@ -430,6 +429,8 @@ static int act_step(struct release_run *run, const struct step *s, int64_t *wait
         return act_hook(run, s, wait_ms, err);
     case STEP_HOOKS_DONE:
         return act_hooks_cleared(run, s->event, err);
+    case STEP_FIELDS:
+        return act_fields(run, &s->objects, err);
     case STEP_APPLY:
         return act_apply(run, &s->objects, err);
     case STEP_REMOVE:

@@ -58,6 +58,15 @@ NODISCARD int act_hook(struct release_run *run, const struct step *s, int64_t *r
 NODISCARD int act_hooks_done(struct release_run *run, enum chart_hook_event event, bool failed,
                              struct err **err);
 
+/* Live objects, or their metadata alone; null where one is absent. `ret` has set->n items. */
+NODISCARD int act_read_live(struct release_run *run, const struct release_objects *set, bool metadata_only,
+                            struct value *ret, struct err **err);
+/* Helm's move from client-side to server-side apply: managedFields of helm/Update become those of helm/Apply, so that a field
+ * which leaves the chart leaves the object (client-go's util/csaupgrade). */
+NODISCARD int act_fields(struct release_run *run, const struct release_objects *set, struct err **err);
+/* The managedFields after that move, in `a`; null when there is nothing to move. Pure. */
+struct value act_fields_moved(struct arena *a, struct value managed_fields, struct str manager);
+
 /* The status of each object read at once; ACT_DONE when all are current, ACT_WAIT with run->waiting_for set, or an error for
  * one that will never be. Null items of `ret_live` (may be NULL) are absent. */
 NODISCARD int act_check_ready(struct release_run *run, const struct release_objects *objects,

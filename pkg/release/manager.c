@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "release/spec.h"
 #include "release/values.h"
+#include "release/wake.h"
 
 #define REFS_WAKE_MAX 1000 /* Values objects looked at when one of them changed */
 
@@ -33,6 +34,19 @@ struct release_memory *manager_memory(struct release_manager *m, struct controll
     return mem;
 }
 
+void manager_disturb(struct release_manager *m, struct controller_key key)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(KIB);
+    struct release_memory *mem;
+
+    key_text(key, &text);
+    pthread_mutex_lock(&m->mutex);
+    mem = map_get(&m->memories, buf_str(&text));
+    if (mem)
+        atomic_store(&mem->disturbed, true);
+    pthread_mutex_unlock(&m->mutex);
+}
+
 void manager_forget(struct release_manager *m, struct controller_key key)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(KIB);
@@ -51,6 +65,20 @@ static void index_name(struct controller_note *n, const char *kind, struct str n
 
     buf_addf(&key, "%s:%.*s/%.*s", kind, STR_ARG(ns), STR_ARG(name));
     controller_note_index(n, buf_str(&key));
+}
+
+/* What the watches of wake.c find it by. */
+static void note_live(struct arena *a, struct value object, struct controller_note *note)
+{
+    struct value spec = value_getz(object, "spec");
+    struct str ns = value_str(value_getz(spec, "namespace")), name = value_str(value_getz(spec, "name"));
+
+    controller_note_index(
+        note, wake_target_key(a, ns.n ? ns : kube_namespace(object), name.n ? name : kube_name(object)));
+    for (struct value_iter it = value_iter(value_getz(spec, "valuesFrom")); value_next(&it);)
+        controller_note_index(note,
+                              wake_values_key(a, value_str(value_getz(it.v, "kind")), kube_namespace(object),
+                                              value_str(value_getz(it.v, "name"))));
 }
 
 static void note_release(void *ctx, struct value object, struct controller_note *note)
@@ -74,6 +102,7 @@ static void note_release(void *ctx, struct value object, struct controller_note 
     value_setz(kept, "unwatched", value_from_bool(value_len(value_getz(spec, "valuesFrom")) > 0));
     controller_note_keep(note, kept);
     controller_note_index(note, chart);
+    note_live(a, object, note);
     index_name(note, "config", ns, value_str(value_getz(spec, "config")));
     for (struct value_iter it = value_iter(value_getz(spec, "values")); value_next(&it);)
         index_name(note, "values", ns, value_str(it.v));
@@ -241,6 +270,7 @@ struct release_manager *release_manager_new(const struct release_manager_options
     m->ns = str_dup(o->ns);
     m->default_service_account = str_dup(o->default_service_account);
     pthread_mutex_init(&m->mutex, NULL);
+    m->wake = wake_new(m);
     make_kinds(m);
     return m;
 }
@@ -254,6 +284,7 @@ void release_manager_free(struct release_manager *m)
     for (size_t i = 0; map_next(&m->memories, &i, NULL, &mem);)
         free(mem);
     map_done(&m->memories);
+    wake_free(m->wake);
     pthread_mutex_destroy(&m->mutex);
     free(m->kinds);
     free(m->watches);

@@ -2,6 +2,7 @@
 #pragma once
 /* manager: what all reconciles share. Private to the module. */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/map.h"
 #include "release/act.h"
@@ -14,6 +15,9 @@ struct release_memory {
     int64_t settled_until_ms; /* clock_mono_ms(): then look again anyhow */
     int64_t retry_at_ms;      /* after a failure: not before, unless the inputs changed */
     char failed_inputs[65];
+    bool watching;         /* changes of its objects wake it */
+    bool look;             /* at its objects, this time */
+    atomic_bool disturbed; /* something that it installed or read has changed */
 };
 
 struct release_manager {
@@ -21,6 +25,7 @@ struct release_manager {
     struct chart_store *store;
     struct kube_recorder *recorder;
     struct controller *controller; /* NULL until attached */
+    struct wake *wake;
     char *ns, *default_service_account;
     struct controller_kind *kinds;
     struct controller_watch *watches;
@@ -32,6 +37,8 @@ struct release_manager {
 
 /* The memory of a Release, made when it is new. */
 struct release_memory *manager_memory(struct release_manager *m, struct controller_key key);
+/* From any thread: the next reconcile looks at everything, its objects too. */
+void manager_disturb(struct release_manager *m, struct controller_key key);
 void manager_forget(struct release_manager *m, struct controller_key key);
 
 struct observation;

@@ -54,7 +54,8 @@ struct observation {
     struct chart_rendered *rendered; /* when something is deployed */
     struct record *record;           /* being worked on: `last` or a new one; not owned */
     struct record *made;             /* the new one, owned */
-    struct release_objects before;   /* of earlier revisions that may have left something */
+    bool client_side; /* one of the revisions that left something was written by client-side apply */
+    struct release_objects before; /* of earlier revisions that may have left something */
     struct plan_inputs plan;
     struct value_change *changes; /* values of the last deployed revision against the wanted ones */
     size_t n_changes;

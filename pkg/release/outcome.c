@@ -5,12 +5,14 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "release/report.h"
+#include "release/wake.h"
 
 #define LOG_MODULE "release"
 #include "base/log.h"
 
 #define HEALTH_POLL_MS 2000
-#define CAUSE_MAX ((size_t)1024) /* of an error, in an annotation */
+#define HEALTH_WATCHED_MS ((int64_t)60 * 1000) /* events come sooner */
+#define CAUSE_MAX ((size_t)1024)               /* of an error, in an annotation */
 
 int outcome_report_waiting(struct release_manager *m, struct observation *o, struct str what,
                            struct err **err)
@@ -45,22 +47,29 @@ static struct str success_message(struct observation *o)
                         upgraded && paths.n ? "; values changed: " : "", STR_ARG(upgraded ? paths : STR("")));
 }
 
-/* Are the objects what their specs say? Asked after an operation, until they are. */
-static int check_health(struct observation *o, struct release_run *run, struct release_report *rep)
+/* Are the objects what their specs say? Asked after an operation until they are, and whenever one of them changes. */
+static void check_health(struct release_manager *m, struct observation *o, struct release_memory *mem,
+                         struct release_report *rep, struct controller_result *ret)
 {
+    struct release_run run = release_make_run(o, mem);
+    bool watched = mem->watching;
     struct err *err = NULL;
-    int r = act_check_ready(run, &o->plan.objects, &err);
+    int r;
+
+    mem->watching = wake_on_objects(m->wake, o->arena, &o->plan.objects);
+    r = act_check_ready(&run, &o->plan.objects, &err);
 
     rep->health.status = r == ACT_DONE ? "True" : "False";
     rep->health.reason = r == ACT_DONE ? STR("Current") : r < 0 ? STR("Failed") : STR("InProgress");
     rep->health.message = r == ACT_DONE ? STR("all objects are current")
                           : r < 0       ? arena_dup(o->arena, str_from(err_message(err)))
-                                        : run->waiting_for;
+                                        : run.waiting_for;
     err_free(err);
-    return r == ACT_DONE;
+    if (r != ACT_DONE) /* a watch that is new has not seen what happened before */
+        ret->requeue_after_ms = watched && mem->watching ? HEALTH_WATCHED_MS : HEALTH_POLL_MS;
 }
 
-int outcome_finish_deployed(struct release_manager *m, struct observation *o, struct release_run *run,
+int outcome_finish_deployed(struct release_manager *m, struct observation *o, struct release_memory *mem,
                             struct controller_result *ret, struct err **err)
 {
     struct release_report rep = { .ready = "True",
@@ -69,8 +78,8 @@ int outcome_finish_deployed(struct release_manager *m, struct observation *o, st
                                   .deployed = true,
                                   .message = success_message(o) };
 
-    if (o->plan.objects.n > 0 && !check_health(o, run, &rep))
-        ret->requeue_after_ms = HEALTH_POLL_MS;
+    if (o->plan.objects.n > 0)
+        check_health(m, o, mem, &rep, ret);
     return release_report(m, o, &rep, err);
 }
 
@@ -108,7 +117,6 @@ int outcome_finish_unchanged(struct release_manager *m, struct observation *o, s
     struct release_report rep = {
         .ready = "True", .reason = "Deployed", .word = "success", .deployed = true
     };
-    struct release_run run;
     int r = 0;
 
     rep.recalled = !is_told(o, ready);
@@ -117,13 +125,13 @@ int outcome_finish_unchanged(struct release_manager *m, struct observation *o, s
     if (r < 0)
         return r;
     rep.message = rep.recalled ? success_message(o) : value_str(value_getz(ready, "message"));
-    if ((rep.recalled || !kube_condition_is(o->spec.object, STR("Healthy"), "True")) && o->n_heads > 0) {
+    if ((rep.recalled || mem->look || !mem->watching ||
+         !kube_condition_is(o->spec.object, STR("Healthy"), "True")) &&
+        o->n_heads > 0) {
         r = recall_record(o, err);
         if (r < 0)
             return r;
-        run = release_make_run(o, mem);
-        if (!check_health(o, &run, &rep))
-            ret->requeue_after_ms = HEALTH_POLL_MS;
+        check_health(m, o, mem, &rep, ret);
     }
     return release_report(m, o, &rep, err);
 }
@@ -210,7 +218,7 @@ static struct str undone_message(struct observation *o, bool rolled_back)
                         cause.n ? ": " : "", STR_ARG(cause));
 }
 
-int outcome_finish_undone(struct release_manager *m, struct observation *o, struct release_run *run,
+int outcome_finish_undone(struct release_manager *m, struct observation *o, struct release_memory *mem,
                           struct controller_result *ret, struct err **err)
 {
     bool rolled_back = o->decision.op == OPERATION_ROLLBACK || (o->decision.undone && o->n_heads > 0);
@@ -221,7 +229,7 @@ int outcome_finish_undone(struct release_manager *m, struct observation *o, stru
                                   .word = "updateFailed",
                                   .deployed = o->decision.op == OPERATION_ROLLBACK };
 
-    if (run && o->plan.objects.n > 0 && !check_health(o, run, &rep))
-        ret->requeue_after_ms = HEALTH_POLL_MS;
+    if (o->plan.objects.n > 0)
+        check_health(m, o, mem, &rep, ret);
     return release_report(m, o, &rep, err);
 }

@@ -10,15 +10,16 @@ NODISCARD int outcome_report_waiting(struct release_manager *m, struct observati
                                      struct err **err);
 /* It has ended well; the objects' health is looked at until all are well. */
 NODISCARD int outcome_finish_deployed(struct release_manager *m, struct observation *o,
-                                      struct release_run *run, struct controller_result *ret,
+                                      struct release_memory *mem, struct controller_result *ret,
                                       struct err **err);
 /* Nothing was left to do. */
 NODISCARD int outcome_finish_unchanged(struct release_manager *m, struct observation *o,
                                        struct release_memory *mem, struct controller_result *ret,
                                        struct err **err);
-/* What failed is undone, or was before this look; `run` is NULL when nothing was run now. */
-NODISCARD int outcome_finish_undone(struct release_manager *m, struct observation *o, struct release_run *run,
-                                    struct controller_result *ret, struct err **err);
+/* What failed is undone, or was before this look. */
+NODISCARD int outcome_finish_undone(struct release_manager *m, struct observation *o,
+                                    struct release_memory *mem, struct controller_result *ret,
+                                    struct err **err);
 /* Ends the attempt in its record, when the failure is one that does not pass. True: it has to be undone. */
 bool outcome_mark_failed(struct observation *o, struct release_run *run, const struct err *cause);
 /* Deletes what this attempt created, when the Config asks for it. */

@@ -143,6 +143,8 @@ static void plan_deploy(struct builder *b)
     if (!in->decision.resume)
         add(b, STEP_RECORD);
     add_hooks(b, deploy_event(in, false));
+    if (in->client_side && in->objects.n > 0)
+        add(b, STEP_FIELDS)->objects = in->objects;
     add_groups(b, STEP_APPLY, &in->objects);
     if (in->removed.n > 0)
         add(b, STEP_REMOVE)->objects = in->removed;

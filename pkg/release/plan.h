@@ -19,6 +19,7 @@
     X(RECORD, "record", "store the release record: the intent")                       \
     X(HOOK, "hook", "run one hook")                                                   \
     X(HOOKS_DONE, "hooks-done", "delete the hooks that ask for it")                   \
+    X(FIELDS, "fields", "take over what client-side apply owned")                     \
     X(APPLY, "apply", "apply the objects of one kind")                                \
     X(REMOVE, "remove", "delete what the new revision no longer has")                 \
     X(READY, "ready", "wait until the objects are ready")                             \
@@ -42,8 +43,8 @@ const char *step_kind_name(enum step_kind k);
 struct step {
     enum step_kind kind;
     struct release_objects
-        objects;                 /* APPLY, REMOVE, READY, DELETE, GONE, CRDS: a view into the plan's inputs */
-    struct value hook;           /* HOOK: an item of the record's hooks */
+        objects;       /* FIELDS, APPLY, REMOVE, READY, DELETE, GONE, CRDS: a view into the plan's inputs */
+    struct value hook; /* HOOK: an item of the record's hooks */
     enum chart_hook_event event; /* HOOK, HOOKS_DONE */
 };
 struct plan {
@@ -57,6 +58,7 @@ struct plan_inputs {
     struct decision decision;
     bool fresh_install; /* no revision was ever deployed: hooks are pre-install and post-install */
     bool create_namespace, disable_hooks, wait, namespace_terminating;
+    bool client_side;               /* an earlier revision was written by client-side apply */
     const struct record *record;    /* the revision being worked on; NULL for ADOPT, FORGET */
     struct release_objects crds;    /* still to be applied or served; then nothing else is planned */
     struct release_objects objects; /* of the record's manifest, in install order */

@@ -255,6 +255,7 @@ static int read_before(struct observation *o, struct record **ret_base, struct e
         if (r < 0)
             return r;
         arena_on_free(o->arena, free_record, rec);
+        o->client_side |= !record_is_ssa(rec);
         r = add_before(o, rec, err);
         if (r < 0)
             return r;
@@ -463,6 +464,7 @@ static void fill_plan(struct observation *o, bool fresh)
     p->disable_hooks = o->config.disable_hooks;
     p->wait = o->config.wait;
     p->namespace_terminating = o->namespace_terminating;
+    p->client_side = o->client_side;
     p->record = o->record;
     p->n_over_limit = o->spec.max_history > 0 && have > (size_t)o->spec.max_history
                           ? have - (size_t)o->spec.max_history

@@ -7,13 +7,13 @@
 #include "release/manager.h"
 #include "release/outcome.h"
 #include "release/report.h"
+#include "release/wake.h"
 
 #define LOG_MODULE "release"
 #include "base/log.h"
 
-#define RECHECK_MS \
-    ((int64_t)10 * 60 * 1000) /* records that other tools changed are noticed within this time */
-#define ROUNDS_MAX 8          /* observe again at once after CRDs appeared or a revision was given up */
+#define RECHECK_MS ((int64_t)10 * 60 * 1000) /* what inputs alone can cure is tried again after so long */
+#define ROUNDS_MAX 8 /* observe again at once after CRDs appeared or a revision was given up */
 
 /* ---- nothing to do, known without asking ------------------------------------------------------------------------- */
 
@@ -184,13 +184,13 @@ static int act(struct release_manager *m, struct observation *o, struct release_
     if (r != ACT_DONE)
         return r;
     if (o->decision.undo)
-        return outcome_finish_undone(m, o, o->decision.op == OPERATION_ROLLBACK ? &run : NULL, ret, err);
+        return outcome_finish_undone(m, o, mem, ret, err);
     *again = o->plan.crds.n > 0 || (o->decision.op == OPERATION_UNINSTALL && !o->spec.deleting);
     if (*again)
         return 0;
     if (o->decision.op == OPERATION_UNINSTALL)
         return set_finalizer(m, o->arena, o->spec.object, false, err);
-    return outcome_finish_deployed(m, o, &run, ret, err);
+    return outcome_finish_deployed(m, o, mem, ret, err);
 }
 
 static int report_dry_run(struct release_manager *m, struct observation *o, struct err **err)
@@ -222,7 +222,7 @@ static int look(struct release_manager *m, struct observation *o, struct release
     case OPERATION_NONE:
         if (o->spec.suspend)
             return release_report(m, o, &suspended, err);
-        return o->decision.undone ? outcome_finish_undone(m, o, NULL, ret, err)
+        return o->decision.undone ? outcome_finish_undone(m, o, mem, ret, err)
                                   : outcome_finish_unchanged(m, o, mem, ret, err);
     case OPERATION_WAIT:
         ret->requeue_after_ms = MIN(o->decision.wait_ms, (int64_t)30000);
@@ -298,6 +298,16 @@ static int reconcile_object(struct release_manager *m, const struct controller_c
     return r;
 }
 
+/* What nobody watches is noticed within this time. */
+static int64_t interval_ms(struct value object)
+{
+    int64_t ms = 0;
+
+    if (!release_timeout_parse(value_path(object, "spec.interval"), &ms) || ms == 0)
+        return RELEASE_INTERVAL_DEFAULT_MS;
+    return MAX(ms, (int64_t)RELEASE_INTERVAL_MIN_MS);
+}
+
 int release_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
                       struct err **err)
 {
@@ -310,7 +320,8 @@ int release_reconcile(void *ctx, const struct controller_call *call, struct cont
     int r;
 
     known = fingerprint(call, print);
-    if (known && is_settled(mem, print, &again_ms)) {
+    mem->look = atomic_exchange(&mem->disturbed, false);
+    if (known && !mem->look && is_settled(mem, print, &again_ms)) {
         ret->requeue_after_ms = again_ms;
         return 0;
     }
@@ -325,6 +336,8 @@ int release_reconcile(void *ctx, const struct controller_call *call, struct cont
         if (r < 0)
             return r;
     }
+    wake_on_records(m->wake, call->arena);
+    wake_on_values(m->wake, call->arena, call->key.ns, value_path(object, "spec.valuesFrom"));
     r = reconcile_object(m, call, object, mem, ret, err);
     if (r < 0) {
         ret->requeue_after_ms = retry_after(call, *err);
@@ -332,8 +345,8 @@ int release_reconcile(void *ctx, const struct controller_call *call, struct cont
         memcpy(mem->failed_inputs, print, sizeof(print));
     } else if (ret->requeue_after_ms == 0) {
         memcpy(mem->settled, print, sizeof(print));
-        ret->requeue_after_ms = RECHECK_MS;
-        mem->settled_until_ms = clock_mono_ms() + RECHECK_MS;
+        ret->requeue_after_ms = interval_ms(object);
+        mem->settled_until_ms = clock_mono_ms() + ret->requeue_after_ms;
     }
     return r;
 }

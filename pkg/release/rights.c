@@ -102,6 +102,20 @@ static int ask_one(struct kube *as, struct arena *a, const struct need *need, st
     return r;
 }
 
+bool rights_may_watch(struct kube *k, struct arena *a, struct str api_version, struct str kind, struct str ns)
+{
+    const struct kube_kind *found;
+    struct need need = { .ns = ns };
+    bool list = false, watch = false;
+
+    if (kube_kind_find(k, api_version, kind, &found, NULL) < 0)
+        return false;
+    need.group = found->group;
+    need.plural = found->plural;
+    return ask_one(k, a, &need, STR("list"), &list, NULL) == 0 && list &&
+           ask_one(k, a, &need, STR("watch"), &watch, NULL) == 0 && watch;
+}
+
 /* Adds the verbs of one need that are not allowed to `missing`. */
 static int check_need(struct kube *as, struct arena *a, const struct need *need, struct value rules,
                       bool complete, struct buf *missing, struct err **err)

@@ -17,6 +17,10 @@ void rights_need(struct rights_needs *n, struct kube *k, struct str api_version,
 void rights_need_objects(struct rights_needs *n, struct kube *k, const struct release_objects *objects,
                          const char *verbs);
 
+/* May the client's identity list and watch this kind there? False also when the server does not say. */
+bool rights_may_watch(struct kube *k, struct arena *a, struct str api_version, struct str kind,
+                      struct str ns);
+
 /* One SelfSubjectRulesReview per namespace; where the server cannot list all rules, the missing ones are asked one by one.
  * FORBIDDEN naming who lacks what ("system:serviceaccount:demo:web may not create, patch deployments.apps in
  * namespace demo"). */

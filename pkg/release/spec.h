@@ -11,6 +11,8 @@
 #define RELEASE_ANNOTATION_PAUSED "pintle.dev/paused"
 #define RELEASE_TIMEOUT_DEFAULT_MS ((int64_t)5 * 60 * 1000)
 #define RELEASE_HISTORY_DEFAULT 10
+#define RELEASE_INTERVAL_DEFAULT_MS ((int64_t)10 * 60 * 1000)
+#define RELEASE_INTERVAL_MIN_MS 1000
 #define RELEASE_NAME_MAX 53 /* Helm: pkg/chart/common/util/validate_name */
 
 struct release_spec {
