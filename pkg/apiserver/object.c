@@ -65,13 +65,23 @@ static int check_kind(struct api_request *rq, struct value raw)
     return 0;
 }
 
+/* The managed fields are as deep as the object, four levels further down. */
+static bool is_too_deep(struct value obj)
+{
+    bool deeper = false;
+
+    for (struct value_iter it = value_iter(obj); !deeper && value_next(&it);)
+        deeper = value_is_deeper(it.v, API_DEPTH_MAX - 1 + (str_eq(it.key, STR("metadata")) ? 4 : 0));
+    return deeper;
+}
+
 int api_object_decode(struct api_request *rq, struct value raw, struct value *ret, struct api_notes *strict)
 {
     struct err *err = NULL;
     struct value obj;
     int r;
 
-    if (value_is_deeper(raw, API_DEPTH_MAX)) /* YAML may be deeper, and so may what patches have made */
+    if (is_too_deep(raw)) /* YAML may be, and what patches have made */
         return api_fail(rq, 400, "BadRequest", "the object is nested deeper than %d levels", API_DEPTH_MAX);
     if (rq->res->builtin)
         r = api_schema_decode(rq->arena, rq->res->builtin, raw, &obj, strict, &err);
