@@ -65,13 +65,13 @@ static int check_kind(struct api_request *rq, struct value raw)
     return 0;
 }
 
-/* The managed fields are as deep as the object, four levels further down. */
+/* The managed fields are as deep as the object, some levels further down. */
 static bool is_too_deep(struct value obj)
 {
     bool deeper = false;
 
     for (struct value_iter it = value_iter(obj); !deeper && value_next(&it);)
-        deeper = value_is_deeper(it.v, API_DEPTH_MAX - 1 + (str_eq(it.key, STR("metadata")) ? 4 : 0));
+        deeper = value_is_deeper(it.v, API_DEPTH_MAX - 1 + (str_eq(it.key, STR("metadata")) ? 16 : 0));
     return deeper;
 }
 

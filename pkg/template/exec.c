@@ -163,10 +163,10 @@ static int walk_range(struct tpl_exec *x, struct value dot, const struct node *n
 
     if (r == 0)
         r = range_over(x, n, v, &any);
-    if (r == WALK_BREAK)
-        r = WALK_ON;
-    if (r == 0 && !any && n->other)
+    if (r == WALK_ON && !any && n->other)
         r = walk_list(x, dot, n->other);
+    if (r == WALK_BREAK) /* of a round, or of the else: that belongs to an outer range, but ends here */
+        r = WALK_ON;
     if (r >= 0)
         x->n_vars = mark;
     return r;
