@@ -85,7 +85,7 @@ static void an_object_is_nested_up_to_the_limit(void **state)
                        .body = nested(f, cases[i].before, levels - cases[i].around, cases[i].after) });
             bool taken = code == cases[i].good || (code == 409 && create && levels < API_DEPTH_MAX);
 
-            if (levels <= API_DEPTH_MAX ? !taken : code != 400 && code != 422)
+            if (levels <= API_DEPTH_MAX ? !taken : code < 400 || code >= 500)
                 fail_case("%s %s, %d levels: answered %d", cases[i].method,
                           cases[i].type ? cases[i].type : "", levels, code);
         }
