@@ -193,7 +193,8 @@ enum mirror_right mirror_auth_right(struct mirror_auth *a, struct str authorizat
         right = token_right(a, header);
     else if (take_scheme(&header, STR("Basic ")))
         right = basic_right(a, header);
-    if (right == MIRROR_MAY_NOTHING && a->n == 0 && !a->read_token)
-        right = MIRROR_MAY_READ;
+    if (right == MIRROR_MAY_NOTHING && a->n == 0 && !a->read_token && (header.n == 0 || !a->push_token))
+        right =
+            MIRROR_MAY_READ; /* a wrong token is told so, where there are tokens: that is what a login asks */
     return right;
 }

@@ -114,18 +114,27 @@ static bool is_read(const struct httpd_request *rq)
     return rq->head || str_eq(rq->method, STR("GET"));
 }
 
+static bool is_root(struct str path)
+{
+    return str_eq(path, STR("/v2/")) || str_eq(path, STR("/v2"));
+}
+
 static bool is_distribution(struct str path)
 {
-    return str_has_prefix(path, STR("/v2/")) || str_eq(path, STR("/v2"));
+    return str_has_prefix(path, STR("/v2/")) || is_root(path);
 }
 
 /* Fills the reply when the request is not allowed. */
 static bool allow(struct mirror_server *s, const struct httpd_request *rq, struct httpd_reply *reply)
 {
-    enum mirror_right right = mirror_auth_right(s->auth, httpd_request_header(rq, "Authorization"));
+    struct str authorization = httpd_request_header(rq, "Authorization");
+    enum mirror_right right = mirror_auth_right(s->auth, authorization);
 
     if (str_eq(rq->path, STR("/healthz")) && is_read(rq))
         return true;
+    /* A login asks for /v2/, and shows what it has only when it is asked to; pulls do not ask for it. */
+    if (authorization.n == 0 && is_root(rq->path) && mirror_auth_can_push(s->auth))
+        right = MIRROR_MAY_NOTHING;
     if (right >= (is_read(rq) ? MIRROR_MAY_READ : MIRROR_MAY_PUSH))
         return true;
     if (!is_read(rq) && !is_distribution(rq->path)) {
@@ -135,7 +144,7 @@ static bool allow(struct mirror_server *s, const struct httpd_request *rq, struc
     } else if (!is_read(rq) && !mirror_auth_can_push(s->auth)) {
         mirror_distribution_error(reply, 405, "UNSUPPORTED",
                                   "this mirror takes no pushes: it was started without a token");
-    } else if (!is_read(rq) && right == MIRROR_MAY_READ && httpd_request_header(rq, "Authorization").n > 0) {
+    } else if (!is_read(rq) && right == MIRROR_MAY_READ && authorization.n > 0) {
         mirror_distribution_error(reply, 403, "DENIED", "reading is allowed, pushing is not");
     } else {
         httpd_reply_header(reply, "WWW-Authenticate", "Basic realm=\"pintle mirror\"");

@@ -21,7 +21,7 @@ struct sync {
     struct arena *arena;
     struct map sources;     /* normalised URL: struct registry_source */
     struct map unreachable; /* URLs whose index could not be had: asked once */
-    struct map seen;        /* "URL chart constraint" */
+    struct map seen;        /* "URL chart constraint", "path@version" */
     size_t versions;
     struct mirror_sync_figures figures;
 };
@@ -252,6 +252,9 @@ static int sync_version(struct sync *s, const struct registry_source *source,
     struct mirror_record record = { 0 };
     struct err *cause = NULL;
 
+    if (map_put(&s->seen, arena_printf(a, "%.*s@%.*s", STR_ARG(place(s, a, v->name)), STR_ARG(v->version)),
+                s))
+        return 0;
     if (++s->versions > MIRROR_SYNC_MAX)
         return err_set(err, ERRC_LIMIT, "more than %zu versions", MIRROR_SYNC_MAX);
     if (is_kept(s, a, v, &record)) {
