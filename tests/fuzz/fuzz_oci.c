@@ -6,6 +6,8 @@
 #include "oci/oci.h"
 #include "oci/oci_int.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 static void check_ref(struct arena *a, struct str text)
 {
     CLEANUP(buf_done) struct buf again = BUF_INIT(64 * KIB);

@@ -43,6 +43,15 @@ static void slow_bytes(struct server_conn *c)
         server_writez(c, "x");
 }
 
+static void send_away(struct server_conn *c, bool is_index)
+{
+    CLEANUP(free_ptr)
+    char *head = xasprintf("Location: http://127.0.0.1:%d/good/%s\r\n", server_port(other),
+                           is_index ? "index.yaml" : "web.tgz");
+
+    server_reply(c, 302, head, STR(""));
+}
+
 /* "/<what>/index.yaml", "/<what>/web.tgz": <what> is how it goes wrong. */
 static void serve(void *ctx, struct server_conn *c, const struct server_request *rq)
 {
@@ -77,14 +86,11 @@ static void serve(void *ctx, struct server_conn *c, const struct server_request 
     else if (str_eq(to, STR("to-file")))
         server_reply(c, 302, "Location: file:///etc/passwd\r\n", STR(""));
     else if (str_eq(to, STR("away")))
-        server_reply(c, 302,
-                     arena_dupz(a, arena_printf(a, "Location: http://127.0.0.1:%d/good/%s\r\n",
-                                                server_port(other), is_index ? "index.yaml" : "web.tgz")),
-                     STR(""));
+        send_away(c, is_index);
     else if (str_eq(to, STR("garbage")))
         server_writez(c, "SSH-2.0-OpenSSH_9\r\n"), server_hang_up(c);
     else
-        server_reply(c, 200, NULL, is_index ? STR(index_text) : buf_str(&archive));
+        server_reply(c, 200, NULL, is_index ? str_from(index_text) : buf_str(&archive));
 }
 
 static int setup(void **state)
@@ -129,7 +135,7 @@ static struct registry_source source_at(const char *what)
                                      .url =
                                          arena_printf(a, "http://127.0.0.1:%d/%s", server_port(home), what),
                                      .auth = &login,
-                                     .deadline_ms = 2000 };
+                                     .deadline_ms = 700 };
 }
 
 static int fetch_index(const struct registry_source *s, struct err **err)
@@ -256,8 +262,7 @@ static void test_all_urls_are_tried_in_their_order(void **state)
 {
     CLEANUP(buf_done) struct buf out = BUF_INIT(MIB);
     CLEANUP(free_ptr)
-    char *log = NULL,
-         *good = xasprintf("http://127.0.0.1:%d/good/a.tgz", server_port(other));
+    char *log = NULL, *good = xasprintf("http://127.0.0.1:%d/good/a.tgz", server_port(other));
     const char *const urls[] = { "/missing/a.tgz", "/html/b.tgz", good, "/good/never.tgz" };
     struct registry_version v = version_of(urls, ARRAY_SIZE(urls), digest);
     struct registry_source s = source_at("good");
@@ -265,7 +270,6 @@ static void test_all_urls_are_tried_in_their_order(void **state)
 
     UNUSED(state);
     assert_ok(registry_fetch_chart(&s, &v, &out, &err), err);
-    assert_str(buf_str(&out), arena_dupz(a, buf_str(&out)));
     assert_num(out.n, archive.n);
     log = server_log(home);
     assert_string_equal(log, "GET /missing/a.tgz\nGET /html/b.tgz\n");
@@ -333,17 +337,6 @@ static void test_addresses_of_the_inside_are_refused_everywhere(void **state)
     assert_num(server_requests(home), 1);
 }
 
-static void test_tls_that_cannot_be_trusted_is_refused(void **state)
-{
-    struct registry_source s = source_at("good");
-    struct err *err = NULL;
-
-    UNUSED(state);
-    s.url = arena_printf(a, "https://127.0.0.1:%d/good", server_port(home)); /* speaks no TLS at all */
-    assert_fails(fetch_index(&s, &err), ERRC_UNAVAILABLE, err, NULL);
-    assert_num(home_credentials, 0);
-}
-
 static void test_files_are_read_for_command_lines_only(void **state)
 {
     CLEANUP(free_ptr) char *file = fs_join(dir, "web.tgz"), *url = xasprintf("file://%s", file);
@@ -374,7 +367,6 @@ int main(void)
         TEST(test_all_urls_are_tried_in_their_order),
         TEST(test_credentials_stay_at_home_unless_they_are_to_be_passed),
         TEST(test_addresses_of_the_inside_are_refused_everywhere),
-        TEST(test_tls_that_cannot_be_trusted_is_refused),
         TEST(test_files_are_read_for_command_lines_only),
     };
 
