@@ -164,7 +164,8 @@ static void test_a_login_is_found_by_each_way_to_write_its_host(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct oci_login login = { .user = STR(""), .password = STR("") };
 
-        assert_case_num(cases[i].host, oci_login_find(a, str_from(config), str_from(cases[i].host), &login, NULL),
+        assert_case_num(cases[i].host,
+                        oci_login_find(a, str_from(config), str_from(cases[i].host), &login, NULL),
                         cases[i].r);
         assert_case_str(cases[i].host, login.user, cases[i].user);
         assert_case_str(cases[i].host, login.password, cases[i].password);
