@@ -244,7 +244,7 @@ static void count_calls(void)
 static bool load_and_die(const char *dir, const char *index, int nth)
 {
     pid_t pid = fork();
-    int status;
+    int status = 0;
 
     if (pid == 0) {
         struct index_test t = { .dir = xstrdup(dir), .arena = arena_new(64 * MIB) };
