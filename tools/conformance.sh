@@ -14,7 +14,7 @@ export PINTLE=$PWD/build/pintle
 passed=0
 failed=0
 
-tools/packages.sh conformance && make -s -j2 all >&2 || exit 1
+tools/packages.sh registry && make -s -j2 all >&2 || exit 1
 if ! tools/peers.sh "$PEERS"; then
     echo "SKIP conformance: the real tools are missing"
     echo "0 passed, 0 failed"
