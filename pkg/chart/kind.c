@@ -6,6 +6,7 @@
 #include "chart/chart.h"
 #include "chart/store.h"
 #include "controller/controller.h"
+#include "oci/oci.h"
 #include "registry/registry.h"
 #include "semver/semver.h"
 
@@ -96,12 +97,49 @@ static struct str some_versions(const struct subject *s)
     return arena_printf(s->arena, "%s%s", buf_z(&text), s->n_versions > 5 ? ", ..." : "");
 }
 
+/* "1.2.3@sha256:…": the archive must have this digest, whatever the index says. */
+static int split_pin(struct subject *s, struct str *constraint, struct str *ret_pin, struct err **err)
+{
+    struct str text = *constraint;
+    size_t at = str_rfind_char(text, '@');
+
+    *ret_pin = STR("");
+    if (at == STR_NPOS)
+        return 0;
+    if (!oci_digest_is_valid(str_sub(text, at + 1, text.n)) || at == 0) {
+        s->reason = "VersionNotFound";
+        return err_set(err, ERRC_INVALID, "spec.versions: \"" STR_FMT "\" is not VERSION@sha256:DIGEST",
+                       STR_ARG(text));
+    }
+    *constraint = str_sub(text, 0, at);
+    *ret_pin = str_trim_prefix(str_sub(text, at + 1, text.n), STR("sha256:"));
+    return 0;
+}
+
+static int apply_pin(struct subject *s, struct registry_version *v, struct str pin, struct err **err)
+{
+    if (pin.n == 0)
+        return 0;
+    if (v->digest.n > 0 && !str_ieq(v->digest, pin)) {
+        s->reason = "DigestMismatch";
+        return err_set(err, ERRC_DIGEST,
+                       "spec.versions: " STR_FMT " is pinned to sha256 " STR_FMT ", the index says " STR_FMT,
+                       STR_ARG(v->version), STR_ARG(pin), STR_ARG(v->digest));
+    }
+    v->digest = pin;
+    return 0;
+}
+
 static int resolve_one(struct subject *s, struct str constraint, struct err **err)
 {
     struct registry_version *picked;
     struct resolved *to = &s->resolved[s->n_resolved];
-    int r = registry_pick(s->versions, s->n_versions, constraint, &picked, err);
+    struct str pin;
+    int r = split_pin(s, &constraint, &pin, err);
 
+    if (r < 0)
+        return r;
+    r = registry_pick(s->versions, s->n_versions, constraint, &picked, err);
     s->reason = "VersionNotFound";
     if (r < 0)
         return err_wrap(err, r, "spec.versions");
@@ -116,6 +154,8 @@ static int resolve_one(struct subject *s, struct str constraint, struct err **er
             return 0;
     s->reason = NULL;
     r = registry_versions_load(s->db, s->repository, s->arena, picked, 1, err);
+    if (r == 0)
+        r = apply_pin(s, picked, pin, err);
     if (r < 0)
         return r;
     *to = (struct resolved){ .constraint = constraint,

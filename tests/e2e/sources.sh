@@ -105,6 +105,15 @@ repository plain "oci://$registry/" "$good" ', insecure: true, authSecret: plain
 synced plain
 cluster_ours Chart extra '{ repository: main, versions: ["^1"] }'
 says chart default/extra True Synced '1.1.0'
+digest=$(sha256sum "$work/repo/extra-1.0.0.tgz" | cut -d ' ' -f 1)
+cluster_ours Chart pinned "{ name: extra, repository: user, versions: [\"1.0.0@sha256:$digest\"] }"
+says chart default/pinned True Synced '1.0.0'
+for where in main username; do # without and with an index that has digests
+    cluster_ours Chart wrong-$where "{ name: extra, repository: $where, versions: [\"1.0.0@sha256:${digest%??}ff\"] }"
+    says chart default/wrong-$where False DigestMismatch "${digest%??}ff"
+done
+cluster_ours Chart nonsense '{ name: extra, repository: user, versions: ["1.0.0@sha1:1"] }'
+says chart default/nonsense False VersionNotFound 'is not VERSION@sha256:DIGEST'
 release web good 1.0.0
 says release team/web True Deployed 'good 1.0.0 installed'
 secret helper .dockerconfigjson='{"credHelpers":{"'"$registry"'":"desktop"}}'
