@@ -296,6 +296,20 @@ static void give_back(struct db *d, struct db_conn *c)
     pthread_mutex_unlock(&d->mutex);
 }
 
+/* Begins and ends come with every look-up: they are prepared once, as other statements are. */
+static int run_cached(struct db *d, struct db_conn *c, const char *sql)
+{
+    struct db_txn t = { .db = d, .conn = c };
+    struct db_stmt *q;
+    int rc;
+
+    if (db_prepare(&t, sql, &q, NULL) < 0)
+        return sqlite3_errcode(c->handle);
+    rc = sqlite3_step(q->handle);
+    db_stmt_done(q);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
 static int begin(struct db *d, bool writer, struct db_txn **ret, struct err **err)
 {
     int64_t deadline = clock_mono_ms() + d->deadline_ms;
@@ -307,7 +321,7 @@ static int begin(struct db *d, bool writer, struct db_txn **ret, struct err **er
     if (r < 0)
         return r;
     c->deadline_ms = deadline;
-    rc = sqlite3_exec(c->handle, writer ? "BEGIN IMMEDIATE" : "BEGIN", NULL, NULL, NULL);
+    rc = run_cached(d, c, writer ? "BEGIN IMMEDIATE" : "BEGIN");
     if (rc != SQLITE_OK) {
         r = db_fail(c->handle, rc, "begin", err);
         give_back(d, c);
@@ -350,7 +364,7 @@ void db_end(struct db_txn *t)
     if (!t)
         return;
     t->conn->deadline_ms = 0;
-    if (t->open)
+    if (t->open && run_cached(t->db, t->conn, "ROLLBACK") != SQLITE_OK)
         sqlite3_exec(t->conn->handle, "ROLLBACK", NULL, NULL, NULL);
     give_back(t->db, t->conn);
     free(t);

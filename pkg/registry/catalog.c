@@ -147,16 +147,28 @@ static void take_item(struct str *s, const struct str *texts, size_t n_texts, st
     memcpy(item->hash, hash.p, INDEX_HASH);
 }
 
+/* The front of a catalogue: the texts, and how many versions follow. */
+static void take_front(struct arena *a, struct str *text, struct str **ret_texts, size_t *ret_n_texts,
+                       size_t *ret_n)
+{
+    size_t n_texts = take_count(text);
+    struct str *texts = ARENA_ARRAY(a, struct str, n_texts);
+
+    for (size_t i = 0; i < n_texts; i++)
+        texts[i] = take_text(text);
+    *ret_texts = texts;
+    *ret_n_texts = n_texts;
+    *ret_n = take_count(text);
+}
+
 int index_catalog_decode(struct arena *a, struct str chart, struct str text, struct registry_version **ret,
                          size_t *ret_n, struct err **err)
 {
-    size_t n_texts = take_count(&text), n;
-    struct str *texts = ARENA_ARRAY(a, struct str, n_texts);
     struct registry_version *items;
+    struct str *texts;
+    size_t n_texts, n;
 
-    for (size_t i = 0; i < n_texts; i++)
-        texts[i] = take_text(&text);
-    n = take_count(&text);
+    take_front(a, &text, &texts, &n_texts, &n);
     items = ARENA_ARRAY(a, struct registry_version, n);
     for (size_t i = 0; i < n && text.p; i++) {
         items[i] = (struct registry_version){ .chart = chart };
@@ -167,6 +179,42 @@ int index_catalog_decode(struct arena *a, struct str chart, struct str text, str
     *ret = items;
     *ret_n = n;
     return 0;
+}
+
+/* The first version that is the text (`c` NULL), or that satisfies the constraint. 1, 0, or damage. */
+static int pick_in_text(struct arena *a, struct str text, struct str wanted,
+                        const struct semver_constraint *c, struct registry_version *ret, struct err **err)
+{
+    struct str *texts;
+    size_t n_texts, n;
+
+    take_front(a, &text, &texts, &n_texts, &n);
+    for (size_t i = 0; i < n && text.p; i++) {
+        struct registry_version item = { 0 };
+        struct semver v;
+
+        take_item(&text, texts, n_texts, &item);
+        if (text.p && (c ? semver_parse(item.version, &v, NULL) == 0 && semver_constraint_check(c, &v)
+                         : str_eq(item.version, wanted))) {
+            *ret = item;
+            return 1;
+        }
+    }
+    return text.p ? 0 : damaged(err, "a catalogue");
+}
+
+/* Every version is a semantic version: what is none cannot be one of them. */
+static int pick_by_rule(struct arena *a, struct str text, struct str wanted, struct registry_version *ret,
+                        struct err **err)
+{
+    CLEANUP(semver_constraint_free) struct semver_constraint *c = NULL;
+    struct semver v;
+    int r =
+        wanted.n && semver_parse(wanted, &v, NULL) == 0 ? pick_in_text(a, text, wanted, NULL, ret, err) : 0;
+
+    if (r == 0 && semver_constraint_parse(wanted.n ? wanted : STR("*"), &c, NULL) == 0)
+        r = pick_in_text(a, text, wanted, c, ret, err);
+    return r;
 }
 
 static void digest_add_sized(struct digest *d, struct str s)
@@ -186,32 +234,67 @@ void index_catalog_digest(struct str chart, struct str text, unsigned char out[D
     digest_finish(d, out);
 }
 
-int index_catalog_read(struct index_file *f, struct db_txn *t, struct str chart, struct arena *a,
-                       struct registry_version **ret, size_t *ret_n, struct err **err)
+/* 1: the statement is at the chart's row, whose catalogue (*ret) is right; it is borrowed from the statement. */
+static int find_row(struct index_file *f, struct db_stmt *q, struct str chart, struct str *ret,
+                    struct err **err)
 {
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
     unsigned char digest[DIGEST_BYTES_MAX];
-    struct str want, text;
-    int r = db_prepare(t, "SELECT digest, catalog FROM charts WHERE name = ?1", &q, err);
+    struct str want;
+    int r;
 
-    if (r < 0)
-        return r;
     db_bind_text(q, 1, chart);
     r = db_step(q, err);
     if (r <= 0)
         return r;
     want = db_text(q, 0);
-    text = arena_dup(a, db_text(q, 1));
+    *ret = db_text(q, 1);
     if (want.n != digest_bytes(DIGEST_SHA256))
         return damaged(err, "a digest");
     if (!index_file_is_verified(f, chart, (const unsigned char *)want.p)) {
-        index_catalog_digest(chart, text, digest);
+        index_catalog_digest(chart, *ret, digest);
         if (memcmp(digest, want.p, want.n) != 0)
             return damaged(err, "a catalogue");
         index_file_set_verified(f, chart, digest);
     }
-    r = index_catalog_decode(a, chart, text, ret, ret_n, err);
+    return 1;
+}
+
+static const char select_chart[] = "SELECT digest, catalog FROM charts WHERE name = ?1";
+
+int index_catalog_read(struct index_file *f, struct db_txn *t, struct str chart, struct arena *a,
+                       struct registry_version **ret, size_t *ret_n, struct err **err)
+{
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    struct str text;
+    int r = db_prepare(t, select_chart, &q, err);
+
+    if (r == 0)
+        r = find_row(f, q, chart, &text, err);
+    if (r <= 0)
+        return r;
+    r = index_catalog_decode(a, chart, arena_dup(a, text), ret, ret_n, err);
     return r < 0 ? r : 1;
+}
+
+int index_catalog_pick(struct index_file *f, struct db_txn *t, struct str chart, struct str wanted,
+                       struct arena *a, struct registry_version *ret, struct err **err)
+{
+    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
+    struct str text;
+    int r = db_prepare(t, select_chart, &q, err);
+
+    if (r == 0)
+        r = find_row(f, q, chart, &text, err);
+    if (r <= 0)
+        return r;
+    r = pick_by_rule(a, text, wanted, ret, err);
+    if (r <= 0)
+        return r < 0 ? r : -ERRC_NOT_FOUND;
+    ret->chart = arena_dup(a, chart);
+    ret->version = arena_dup(a, ret->version);
+    for (size_t i = 0; i < COLUMNS; i++)
+        *column(ret, i) = arena_dup(a, *column(ret, i));
+    return 1;
 }
 
 /* ---- the repository's row ------------------------------------------------------------------------------------------- */

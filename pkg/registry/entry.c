@@ -21,7 +21,7 @@ static bool is_string_field(struct str key)
 }
 
 /* `appVersion: 1.10` is the string "1.1" to Helm, and so it is to whoever reads the entry here. */
-static void make_strings(struct arena *a, struct value entry)
+void index_entry_make_strings(struct arena *a, struct value entry)
 {
     for (size_t i = 0; i < value_len(entry); i++) {
         const struct value_entry *e = value_entry_at(entry, i);
@@ -80,7 +80,7 @@ bool index_entry_read(struct arena *a, struct value entry, struct registry_versi
         md.api_version = STR("v1");
     if (metadata_check(a, &md, &cause) < 0 && !is_tolerated(cause))
         return false;
-    make_strings(a, entry);
+    index_entry_make_strings(a, entry);
     *ret = (struct registry_version){
         .name = md.name,
         .version = md.version,

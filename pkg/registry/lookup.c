@@ -158,7 +158,6 @@ static int read_entry(const struct reading *rd, struct arena *a, struct registry
 {
     CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
     unsigned char hash[INDEX_HASH];
-    struct registry_version read;
     struct str text;
     int r = db_prepare(rd->txn, "SELECT entry FROM entries WHERE id = ?1", &q, err);
 
@@ -173,10 +172,9 @@ static int read_entry(const struct reading *rd, struct arena *a, struct registry
     if (memcmp(hash, v->hash, INDEX_HASH) != 0)
         return 0;
     r = index_entry_parse(a, text, &v->entry, err);
-    if (r == 0 && !index_entry_read(a, v->entry, &read))
-        r = err_set(err, ERRC_PARSE, "index database: an entry is invalid");
     if (r < 0)
         return r;
+    index_entry_make_strings(a, v->entry); /* it was validated when it was written */
     v->digest = str_trim_prefix(value_str(value_getz(v->entry, "digest")), STR("sha256:"));
     return 1;
 }
@@ -239,17 +237,28 @@ int registry_pick(struct registry_version *versions, size_t n, struct str wanted
 int registry_find(struct registry_db *d, struct str repository, struct str chart, struct str wanted,
                   struct arena *a, struct registry_version *ret, struct err **err)
 {
-    struct registry_version *versions, *picked;
-    size_t n;
-    int r = registry_versions(d, repository, chart, a, &versions, &n, err);
+    CLEANUP(semver_constraint_free) struct semver_constraint *c = NULL;
+    struct reading rd = { .db = d, .repository = repository };
+    struct registry_version picked;
+    struct semver exact;
+    struct err *cause = NULL;
+    int r = 0;
 
-    if (r == 0)
-        r = registry_pick(versions, n, wanted, &picked, err);
-    if (r < 0 || !picked)
-        return r;
-    r = registry_versions_load(d, repository, a, picked, 1, err);
+    if (wanted.n > 0 && semver_parse(wanted, &exact, NULL) < 0)
+        r = semver_constraint_parse(wanted, &c, err);
     if (r < 0)
         return r;
-    *ret = *picked;
-    return 1;
+    r = reading_begin(&rd, &cause);
+    if (r == 1)
+        r = index_catalog_pick(rd.file, rd.txn, chart, wanted, a, &picked, &cause);
+    if (r == 0 && rd.txn)
+        r = check_list(&rd, a, &cause);
+    else if (r == 1 && read_entry(&rd, a, &picked, &cause) != 1)
+        r = cause ? -ERRC_PARSE
+                  : err_set(&cause, ERRC_PARSE, "index database: an entry is not what was written");
+    r = r == -ERRC_NOT_FOUND && !cause ? 0 : r;
+    r = reading_end(&rd, r, &cause, err);
+    if (r == 1)
+        *ret = picked;
+    return r;
 }

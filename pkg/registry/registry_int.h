@@ -47,10 +47,16 @@ NODISCARD int index_catalog_decode(struct arena *a, struct str chart, struct str
 void index_catalog_digest(struct str chart, struct str text, unsigned char out[DIGEST_BYTES_MAX]);
 void index_hash(struct str text, unsigned char out[INDEX_HASH]);
 /* What a row of `entries` holds as a value: the index's own bytes (a list of one item in YAML, or JSON), or JSON that we wrote
- * because they could not be cut out. Checked and normalised by index_entry_read(). Strings may be borrowed from `text`. */
+ * because they could not be cut out. To be made usable by one of the two below. Strings may be borrowed from `text`. */
 NODISCARD int index_entry_parse(struct arena *a, struct str text, struct value *ret, struct err **err);
-/* An entry as it is used: what Go reads as a string is one. False when it fails Helm's validation. */
+void index_entry_make_strings(struct arena *a, struct value entry); /* what Go reads as a string is one */
+/* The same for an entry that was never looked at. False when it fails Helm's validation. */
 bool index_entry_read(struct arena *a, struct value entry, struct registry_version *ret);
+
+/* registry_pick() in the chart's row, decoding no more than it must: 1; 0 when there is no such chart; -ERRC_NOT_FOUND without an
+ * error when it has no such version. */
+NODISCARD int index_catalog_pick(struct index_file *f, struct db_txn *t, struct str chart, struct str wanted,
+                                 struct arena *a, struct registry_version *ret, struct err **err);
 
 /* The one row about the repository; `list` is over the names and digests of its charts in their order. */
 struct index_row {

@@ -21,7 +21,7 @@ apiVersion: v1
 entries:
   nginx:
   - apiVersion: v2
-    appVersion: 1.10
+    appVersion: "1.10"
     description: A web server and much more, in a line that is longer than the column
     keywords:
     - http
