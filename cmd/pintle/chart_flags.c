@@ -166,7 +166,7 @@ static int find_here(struct str name, struct chart_found *ret, struct err **err)
     CLEANUP(buf_done) struct buf quoted = BUF_INIT(64 * KIB);
 
     if (fs_exists(path)) {
-        ret->path = TAKE(path);
+        ret->path = fs_absolute(path);
         return 1;
     }
     if (name.n == 0 || (name.p[0] != '/' && name.p[0] != '.'))
@@ -206,4 +206,35 @@ int chart_flags_load(struct cli *c, const char *name, const struct chart_log *lo
     int r = chart_flags_locate(c, name, &found, err);
 
     return r < 0 ? r : chart_found_load(&found, log, ret, err);
+}
+
+/* ---- its dependencies -------------------------------------------------------------------------------------------- */
+
+static void dependency_line(void *ctx, struct str text)
+{
+    fetcher_line(ctx, text);
+    fflush(((struct cli *)ctx)->out); /* progress */
+}
+
+int chart_flags_dependencies(struct cli *c, const char *path,
+                             int (*act)(const struct dependency_job *, struct err **), unsigned how,
+                             struct err **err)
+{
+    CLEANUP(chart_fetcher_done) struct chart_fetcher fetcher = { 0 };
+    struct chart_log log = chart_flags_log(c);
+    struct dependency_job j = { .chart_path = path,
+                                .locator = &fetcher.locator,
+                                .skip_refresh = how & CHART_FLAGS_SKIP_REFRESH,
+                                .debug = cli_bool(c, "debug"),
+                                .line = how & CHART_FLAGS_QUIET ? NULL : dependency_line,
+                                .line_ctx = c,
+                                .log = &log };
+    int r = chart_fetcher_init(c, &fetcher, err);
+
+    if (r < 0)
+        return r;
+    fetcher.locator.configured = true;
+    if (how & CHART_FLAGS_QUIET)
+        fetcher.locator.line = NULL;
+    return act(&j, err);
 }

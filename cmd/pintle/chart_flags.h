@@ -2,6 +2,7 @@
 #pragma once
 /* chart_flags: what the commands about one chart share: where it is, the values' flags, Helm's log lines. */
 #include "chart/chart.h"
+#include "dependency/dependency.h"
 #include "pintle/cli.h"
 #include "registry/registry.h"
 
@@ -106,3 +107,10 @@ NODISCARD int chart_found_load(const struct chart_found *f, const struct chart_l
 /* Both. */
 NODISCARD int chart_flags_load(struct cli *c, const char *name, const struct chart_log *log,
                                struct chart **ret, struct err **err);
+
+/* dependency_update() or dependency_build() for the chart in the folder `path`, with helm's files and CHART_SERVER_FLAGS. What it
+ * tells on the way goes to c->out. */
+enum { CHART_FLAGS_SKIP_REFRESH = 1, CHART_FLAGS_QUIET = 2 };
+NODISCARD int chart_flags_dependencies(struct cli *c, const char *path,
+                                       int (*act)(const struct dependency_job *, struct err **), unsigned how,
+                                       struct err **err);

@@ -73,10 +73,22 @@ static bool same_parent(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static bool is_called(const struct cli_command *cmd, struct str name)
+{
+    struct str aliases = str_from(cmd->aliases), alias;
+
+    if (str_eq(str_from(cmd->name), name))
+        return true;
+    while (aliases.n > 0 && str_split(&aliases, ' ', &alias))
+        if (str_eq(alias, name))
+            return true;
+    return false;
+}
+
 const struct cli_command *cli_find_command(const struct cli *c, const char *parent, struct str name)
 {
     for (size_t i = 0; i < c->n_commands; i++)
-        if (same_parent(c->commands[i]->parent, parent) && str_eq(str_from(c->commands[i]->name), name))
+        if (same_parent(c->commands[i]->parent, parent) && is_called(c->commands[i], name))
             return c->commands[i];
     return NULL;
 }
@@ -306,13 +318,14 @@ static int value_parse_bool(struct cli_value *v, struct str text, struct err **e
 
 static int value_parse_int(struct cli_value *v, struct str text, struct err **err)
 {
+    bool is_unsigned = v->flag->type_name && strcmp(v->flag->type_name, "uint") == 0;
     enum number_result r = number_parse_int(text, 0, 64, &v->i);
     CLEANUP(free_ptr) char *why = NULL;
 
-    if (r == NUMBER_OK)
+    if (r == NUMBER_OK && !(is_unsigned && text.p[0] == '-'))
         return 0;
-    why = xasprintf("strconv.ParseInt: parsing \"" STR_FMT "\": %s", STR_ARG(text),
-                    r == NUMBER_RANGE ? "value out of range" : "invalid syntax");
+    why = xasprintf("strconv.Parse%s: parsing \"" STR_FMT "\": %s", is_unsigned ? "Uint" : "Int",
+                    STR_ARG(text), r == NUMBER_RANGE ? "value out of range" : "invalid syntax");
     return value_fault(v->flag, text, err, why);
 }
 

@@ -40,6 +40,7 @@ struct cli;
 struct cli_command {
     const char *parent; /* NULL at the top, "repo" for `pintle repo index` */
     const char *name;
+    const char *aliases;                       /* other names, with blanks between them; NULL: none */
     const char *usage;                         /* its arguments: "[NAME] [CHART]"; NULL: none */
     const char *brief;                         /* one line for lists */
     const char *help;                          /* paragraphs; NULL: the brief */

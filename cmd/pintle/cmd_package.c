@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -9,23 +11,29 @@
 #include "semver/semver.h"
 
 static const struct cli_flag flags[] = {
-    { "destination", 'd', CLI_STRING, ".", NULL, "location to write the chart.", NULL },
-    { "version", 0, CLI_STRING, NULL, NULL, "set the version on the chart to this semver version", NULL },
+    CHART_SERVER_FLAGS,
     { "app-version", 0, CLI_STRING, NULL, NULL, "set the appVersion on the chart to this version", NULL },
-    { "dependency-update", 'u', CLI_BOOL, NULL, NULL, "not supported: the dependencies must be in charts/",
-      NULL },
+    { "dependency-update", 'u', CLI_BOOL, NULL, NULL,
+      "update dependencies from \"Chart.yaml\" to dir \"charts/\" before packaging", NULL },
+    { "destination", 'd', CLI_STRING, ".", NULL, "location to write the chart.", NULL },
+    { "key", 0, CLI_STRING, NULL, NULL, "name of the key to use when signing. Used if --sign is true", NULL },
+    { "keyring", 0, CLI_STRING, NULL, NULL, "location of a public keyring", NULL },
+    { "passphrase-file", 0, CLI_STRING, NULL, NULL, "file with the passphrase for the signing key", NULL },
     { "sign", 0, CLI_BOOL, NULL, NULL, "not supported: packages are not signed", NULL },
+    { "version", 0, CLI_STRING, NULL, NULL, "set the version on the chart to this semver version", NULL },
     CLI_FLAGS_END,
 };
 
 static int check_flags(const struct cli *c, struct err **err)
 {
-    static const char *const unsupported[] = { "dependency-update", "sign" };
-
-    for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++)
-        if (cli_bool(c, unsupported[i]))
-            return err_set(err, ERRC_UNSUPPORTED, "--%s is not supported by this command", unsupported[i]);
-    return 0;
+    if (c->n_args == 0)
+        return err_set(err, ERRC_INVALID, "need at least one argument, the path to the chart");
+    if (!cli_bool(c, "sign"))
+        return 0;
+    if (cli_string(c, "key")[0] == '\0')
+        return err_set(err, ERRC_INVALID, "--key is required for signing a package");
+    return err_set(err, ERRC_UNSUPPORTED,
+                   "--sign: packages are not signed by this command; sign with helm or gpg");
 }
 
 /* "web-1.0.0.tgz" in the destination; the version is what was packed. */
@@ -39,19 +47,38 @@ static char *target(const struct cli *c, const struct chart *chart)
     return fs_join(cwd ? cwd : dir, name);
 }
 
+/* The folder as helm's pkg/chart/loader reads it, with its dependencies when they are wanted. */
+static int load(struct cli *c, const char *path, struct chart **ret, struct err **err)
+{
+    CLEANUP(free_ptr) char *full = fs_absolute(path);
+    struct chart_log log = chart_flags_log(c);
+    struct stat st;
+    int r = 0;
+
+    if (stat(path, &st) < 0)
+        return fs_path_error(err, "stat", path, errno);
+    if (cli_bool(c, "dependency-update"))
+        r = chart_flags_dependencies(c, full, dependency_update, CHART_FLAGS_QUIET, err);
+    if (r < 0)
+        return r;
+    if (!S_ISDIR(st.st_mode)) {
+        CLEANUP(free_ptr) char *below = fs_join(full, "Chart.yaml");
+
+        r = fs_path_error(err, "open", below, ENOTDIR);
+        return err_wrap(err, r, "unable to detect chart at %s", below);
+    }
+    return chart_load(full, &log, ret, err);
+}
+
 static int pack(struct cli *c, const char *path, struct err **err)
 {
     CLEANUP(chart_unref) struct chart *chart = NULL;
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_UNPACKED_MAX);
     CLEANUP(free_ptr) char *file = NULL;
-    struct chart_log log = chart_flags_log(c);
     struct str version = str_from(cli_string(c, "version"));
     struct semver parsed;
-    int r;
+    int r = load(c, path, &chart, err);
 
-    if (fs_exists(path) && !fs_is_dir(path))
-        return err_set(err, ERRC_INVALID, "%s is not a folder with a chart", path);
-    r = chart_load(path, &log, &chart, err);
     if (r >= 0 && version.n > 0)
         r = semver_parse(version, &parsed, err);
     if (r >= 0)
@@ -86,7 +113,6 @@ const struct cli_command cmd_package = {
     .help = "Packages a chart into a versioned chart archive file. The same chart with the same file times "
             "makes the same\n"
             "bytes.",
-    .args_min = 1,
     .args_max = -1,
     .flags = flags,
     .run = run,

@@ -162,7 +162,7 @@ static int check_dry_run(struct job *j, struct err **err)
 
 static int check_unsupported(const struct cli *c, struct err **err)
 {
-    static const char *const flags_without_server[] = { "post-renderer", "enable-dns", "dependency-update" };
+    static const char *const flags_without_server[] = { "post-renderer", "enable-dns" };
 
     for (size_t i = 0; i < ARRAY_SIZE(flags_without_server); i++) {
         const char *flag = flags_without_server[i];
@@ -293,31 +293,49 @@ static int check_name(struct job *j, struct err **err)
 
 /* ---- loading and rendering ---- */
 
+/* With --dependency-update what is missing is fetched into the chart's folder, which is read again. */
+static int check_dependencies(struct job *j, const struct chart_found *found, struct err **err)
+{
+    struct err *missing = NULL;
+    int r = chart_check_dependencies(j->chart, &missing);
+
+    if (r < 0 && cli_bool(j->c, "dependency-update") && found->path) {
+        err_free(TAKE(missing));
+        r = chart_flags_dependencies(j->c, found->path, dependency_update, 0, err);
+        if (r < 0)
+            return r;
+        j->chart = chart_unref(j->chart);
+        r = chart_found_load(found, &j->log, &j->chart, err);
+        return r < 0 ? err_wrap(err, r, "failed reloading chart after repo update") : 0;
+    }
+    if (r < 0 && err)
+        *err = TAKE(missing);
+    err_free(missing);
+    return r < 0 ? err_wrap(
+                       err, r,
+                       "an error occurred while checking for chart dependencies. You may need to run 'helm "
+                       "dependency build' to fetch missing dependencies")
+                 : 0;
+}
+
 static int load(struct job *j, struct err **err)
 {
     CLEANUP(chart_found_done) struct chart_found found = { 0 };
     int r;
 
     r = chart_flags_locate(j->c, j->chart_path, &found, err);
-    if (r < 0)
-        return r;
-    r = chart_flags_values(j->c, j->arena, &j->values, err);
-    if (r < 0)
-        return r;
-    r = chart_found_load(&found, &j->log, &j->chart, err);
-    if (r < 0)
-        return r;
-    r = chart_check_installable(j->chart, err);
+    if (r >= 0)
+        r = chart_flags_values(j->c, j->arena, &j->values, err);
+    if (r >= 0)
+        r = chart_found_load(&found, &j->log, &j->chart, err);
+    if (r >= 0)
+        r = chart_check_installable(j->chart, err);
     if (r < 0)
         return r;
     if (chart_metadata(j->chart)->deprecated)
         fprintf(j->c->errout, "level=WARN msg=\"this chart is deprecated\"\n");
-    r = chart_check_dependencies(j->chart, err);
-    if (r < 0)
-        return err_wrap(err, r,
-                        "an error occurred while checking for chart dependencies. You may need to run 'helm "
-                        "dependency build' to fetch missing dependencies");
-    return check_name(j, err);
+    r = check_dependencies(j, &found, err);
+    return r < 0 ? r : check_name(j, err);
 }
 
 /* Helm has a release by then, which --debug shows although its YAML is broken. */

@@ -9,6 +9,10 @@
     X(completion)           \
     X(controller)           \
     X(crds)                 \
+    X(dependency)           \
+    X(dependency_build)     \
+    X(dependency_list)      \
+    X(dependency_update)    \
     X(dev)                  \
     X(get)                  \
     X(help)                 \

@@ -33,6 +33,9 @@ struct chart_log {
 /* On success *ret is a new reference. Fails with NOT_FOUND, PARSE, INVALID or LIMIT in Helm's words. Bytes are copied:
  * nothing of the input is needed afterwards. */
 NODISCARD int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err);
+/* The chart in a folder as helm's pkg/chart/v2/loader loads it: without a look at apiVersion. */
+NODISCARD int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret,
+                             struct err **err);
 /* A .tgz in memory ("stream does not appear to be a valid chart file (details: gzip: invalid header)"). */
 NODISCARD int chart_load_archive(struct str packed, const struct chart_log *log, struct chart **ret,
                                  struct err **err);

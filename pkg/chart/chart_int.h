@@ -97,11 +97,6 @@ NODISCARD int chart_check_api_version(const struct chart_source *s, struct err *
  * 0: the end; PARSE "invalid Yaml document separator: x" for more than a comment behind "---". */
 NODISCARD int chart_next_document(struct str *text, struct buf *document, struct err **err);
 
-/* dir.c */
-/* A folder as helm's pkg/chart/v2/loader loads it: without a look at apiVersion. `dir` is absolute. */
-NODISCARD int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret,
-                             struct err **err);
-
 /* ignore.c: helm's pkg/ignore */
 struct chart_ignore;
 NODISCARD int chart_ignore_parse(struct str text, struct chart_ignore **ret, struct err **err);

@@ -91,10 +91,36 @@ static int add_file(struct walker *w, const char *path, struct err **err)
     return 0;
 }
 
+/* What Go's EvalSymlinks names when a link leads nowhere: the first part of the target that is not there. */
+static void missing_part(const char *link, struct buf *ret)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(link, target, sizeof(target) - 1);
+    CLEANUP(free_ptr) char *dir = str_dup(str_dirname(str_from(link))), *joined = NULL, *clean = NULL;
+    struct stat st;
+
+    if (n < 0) {
+        buf_adds(ret, link);
+        return;
+    }
+    target[n] = '\0';
+    joined = target[0] == '/' ? xstrdup(target) : fs_join(dir, target);
+    clean = fs_clean(joined);
+    for (char *p = clean + 1; p && *p; *p++ = '/') {
+        p = strchr(p, '/');
+        if (!p)
+            break;
+        *p = '\0';
+        if (lstat(clean, &st) < 0)
+            break;
+    }
+    buf_adds(ret, clean);
+}
+
 static int follow_link(const struct walker *w, const char *path, struct stat *ret, struct err **err)
 {
     char resolved[PATH_MAX];
-    CLEANUP(buf_done) struct buf attrs = BUF_INIT(4 * FS_PATH_MAX);
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(4 * FS_PATH_MAX), missing = BUF_INIT(2 * PATH_MAX);
 
     if (!realpath(path, resolved)) {
         int errnum = errno;
@@ -102,7 +128,8 @@ static int follow_link(const struct walker *w, const char *path, struct stat *re
         if (errnum == ELOOP)
             return err_set(err, ERRC_INVALID, "error evaluating symlink %s: EvalSymlinks: too many links",
                            path);
-        IGNORE_ERROR(fs_path_error(err, "lstat", path, errnum));
+        missing_part(path, &missing);
+        IGNORE_ERROR(fs_path_error(err, "lstat", buf_z(&missing), errnum));
         return err_wrap(err, errnum == ENOENT ? -ERRC_NOT_FOUND : -ERRC_IO, "error evaluating symlink %s",
                         path);
     }
@@ -203,7 +230,8 @@ int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **
 {
     struct chart_load_state state = { .log = log };
     struct chart_source s = { 0 };
-    int r = chart_read_dir(dir, log, &s, err);
+    CLEANUP(free_ptr) char *full = fs_absolute(dir);
+    int r = chart_read_dir(full, log, &s, err);
 
     if (r < 0)
         return r;
@@ -282,5 +310,5 @@ int chart_load(const char *path, const struct chart_log *log, struct chart **ret
 
     if (stat(full, &st) < 0)
         return fs_path_error(err, "stat", path, errno);
-    return S_ISDIR(st.st_mode) ? load_dir(full, log, ret, err) : load_file(full, log, ret, err);
+    return S_ISDIR(st.st_mode) ? load_dir(full, log, ret, err) : load_file(path, log, ret, err);
 }

@@ -79,6 +79,10 @@ NODISCARD int metadata_lock_digest(const struct metadata_dependency *requested, 
                                    const struct metadata_dependency *locked, size_t n_locked, struct buf *out,
                                    struct err **err);
 
+/* The same of Helm 2, over what is requested alone. */
+NODISCARD int metadata_requirements_digest(const struct metadata_dependency *requested, size_t n,
+                                           struct buf *out, struct err **err);
+
 /* ---- Go's decoding into structs, for other headers of YAML documents ---- */
 
 /* The member `name` as encoding/json finds a struct field: exactly, else without regard to case; of several the last in key

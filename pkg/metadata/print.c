@@ -202,3 +202,22 @@ int metadata_lock_digest(const struct metadata_dependency *requested, size_t n_r
     buf_addf(out, "sha256:%s", hex);
     return buf_check(out, err);
 }
+
+int metadata_requirements_digest(const struct metadata_dependency *requested, size_t n, struct buf *out,
+                                 struct err **err)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(16 * MIB);
+    char hex[SHA256_HEX];
+    int r;
+
+    buf_adds(&text, "{\"dependencies\":");
+    r = print_dependencies(requested, n, &text, err);
+    buf_addc(&text, '}');
+    if (r >= 0)
+        r = buf_check(&text, err);
+    if (r < 0)
+        return r;
+    sha256_hex(buf_str(&text), hex);
+    buf_addf(out, "sha256:%s", hex);
+    return 0;
+}

@@ -5,7 +5,7 @@
 #   tests/data/cli/<topic>.files   the files that the commands find: "=== path", then the text; "=== path < other" is
 #                                  a copy, "=== path -> target" a link
 #   tests/data/cli/<topic>.cases   one shell line per case, in which `helm` is the program under test; "#" starts a comment.
-#                                  Each runs in a fresh copy of the top folders and files that it names
+#                                  Each runs in a fresh copy of the files (of more than 40 folders: of those that it names)
 #   tests/data/cli/<topic>.want    what helm said: "$ line", "exit N", "> " before lines of stdout, "! " of stderr
 #
 # table_answer TOPIC PROGRAM OUT [REGEX] writes such an answer; table_compare WANT GOT reports block by block (check.sh).
@@ -31,8 +31,25 @@ table_files() { # TOPIC DIR
 # Numbers that differ from run to run, and how the program calls itself.
 table_mask() {
     LC_ALL=C sed -E -e 's/^time=[^ ]* //' -e 's#/tmp/(helm|pintle)-lint[-0-9A-Za-z_.]+#/tmp/LINT#g' \
-        -e 's#(127\.0\.0\.1|localhost):[0-9]+#\1:PORT#g' -e "s#$1#WORK#g" -e 's/tmpcharts-[0-9]+/tmpcharts-N/g' \
-        -e 's/^generated: .*/generated: TIME/' -e 's/-[0-9]{10}(-[0-9]+)?\b/-NOW/g' -e 's/\bpintle\b/helm/g'
+        -e 's#(127\.0\.0\.1|localhost):[0-9]+#\1:PORT#g' -e "s#$1#WORK#g" -e "s#${1%/work}/home#HOME#g" -e 's/tmpcharts-[0-9]+/tmpcharts-N/g' \
+        -e 's/^generated: .*/generated: TIME/' -e 's/404 File not found/404 Not Found/' -e 's/helm-manager-[0-9a-f]{64}/helm-manager-HASH/g' -e 's/-[0-9]{10}(-[0-9]+)?\b/-NOW/g' -e 's/\bpintle\b/helm/g'
+}
+
+# For cases: `serve DIR` serves a folder on $PORT until the case ends; `configure NAME` makes it a repository of that name.
+serve() {
+    python3 -c 'import functools, http.server, os, sys
+h = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), h)
+print(s.server_address[1], flush=True)
+s.serve_forever()' "$1" >"$HOME/port" 2>/dev/null &
+    server=$!
+    until [ -s "$HOME/port" ]; do sleep 0.05; done
+    PORT=$(cat "$HOME/port")
+    trap 'kill $server 2>/dev/null' EXIT
+}
+configure() { # NAME
+    mkdir -p "$HELM_CONFIG_HOME"
+    printf 'apiVersion: ""\nrepositories:\n- name: %s\n  url: http://127.0.0.1:%s\n' "$1" "$PORT" >"$HELM_CONFIG_HOME/repositories.yaml"
 }
 
 table_lines() { # PREFIX FILE: with a mark when the last line has no end
@@ -44,6 +61,10 @@ table_copy() { # FILES WORK LINE
     local entry
     rm -rf "$2"
     mkdir "$2"
+    if [ "$(find "$1" -mindepth 1 -maxdepth 1 | wc -l)" -le 40 ]; then
+        cp -a "$1/." "$2"
+        return
+    fi
     for entry in "$1"/*; do
         case $3 in *"${entry##*/}"*) cp -a "$entry" "$2" ;; esac
     done
