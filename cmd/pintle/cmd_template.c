@@ -355,6 +355,14 @@ static int render_failed(struct job *j, const struct buf *broken, int r, struct 
                    err_message(cause));
 }
 
+/* --show-only looks for files in the text as a whole; otherwise its parts are written where they are. */
+static bool needs_text(const struct cli *c)
+{
+    size_t n;
+
+    return cli_string(c, "output-dir")[0] == '\0' && cli_list(c, "show-only", &n);
+}
+
 static int render(struct job *j, struct err **err)
 {
     CLEANUP(buf_done) struct buf broken = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
@@ -367,7 +375,7 @@ static int render(struct job *j, struct err **err)
         .log = &j->log,
         .skip_schema_validation = cli_bool(j->c, "skip-schema-validation"),
         .include_crds = cli_bool(j->c, "include-crds"),
-        .no_text = cli_string(j->c, "output-dir")[0] != '\0',
+        .no_text = !needs_text(j->c),
     };
     int r =
         chart_render(j->chart, j->values, &o, cli_bool(j->c, "debug") ? &broken : NULL, &j->rendered, err);
@@ -528,12 +536,43 @@ static int show_only(struct job *j, struct str text, struct err **err)
     return 0;
 }
 
+static void write_source(struct cli *c, struct str path, struct str content, bool last)
+{
+    cli_write(c, STR("---\n# Source: "));
+    if (last && trim_space(content).n == 0) {
+        cli_write(c, trim_space(path));
+        return;
+    }
+    cli_write(c, path);
+    cli_write(c, STR("\n"));
+    if (!last) {
+        cli_write(c, content);
+        cli_write(c, STR("\n"));
+        return;
+    }
+    content.n = (size_t)(trim_space(content).p - content.p) + trim_space(content).n;
+    cli_write(c, content);
+}
+
+/* The manifest text without the white space at its end. */
+static void write_manifest(const struct job *j)
+{
+    const struct chart_rendered *res = j->rendered;
+    size_t n_crds = cli_bool(j->c, "include-crds") ? res->n_crds : 0;
+
+    if (cli_string(j->c, "output-dir")[0])
+        return;
+    for (size_t i = 0; i < n_crds; i++)
+        write_source(j->c, res->crds[i].path, res->crds[i].data, i + 1 == n_crds && res->n_manifests == 0);
+    for (size_t i = 0; i < res->n_manifests; i++)
+        write_source(j->c, res->manifests[i].path, res->manifests[i].content, i + 1 == res->n_manifests);
+}
+
 static int print(struct job *j, struct err **err)
 {
     const struct chart_rendered *res = j->rendered;
     const char *dir = cli_string(j->c, "output-dir");
     CLEANUP(buf_done) struct buf hooks = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
-    struct str text = trim_space(res->manifest);
     size_t n;
     int r;
 
@@ -546,11 +585,12 @@ static int print(struct job *j, struct err **err)
             return r;
     }
     if (cli_list(j->c, "show-only", &n)) {
-        struct str all = arena_printf(j->arena, STR_FMT "\n%s", STR_ARG(text), buf_z(&hooks));
+        struct str all =
+            arena_printf(j->arena, STR_FMT "\n%s", STR_ARG(trim_space(res->manifest)), buf_z(&hooks));
 
         return show_only(j, all, err);
     }
-    cli_write(j->c, text);
+    write_manifest(j);
     cli_write(j->c, STR("\n"));
     cli_write(j->c, buf_str(&hooks));
     return 0;

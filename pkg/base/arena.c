@@ -147,6 +147,11 @@ void *arena_alloc(struct arena *a, size_t n)
     return take(a, n, 16);
 }
 
+void *arena_alloc_words(struct arena *a, size_t n)
+{
+    return take(a, n, 8);
+}
+
 void *arena_alloc_bytes(struct arena *a, size_t n)
 {
     return take(a, n, 1);

@@ -18,6 +18,7 @@ DEFINE_CLEANUP(struct arena *, arena_free)
 /* Memory aligned for any type; not initialised. Never NULL. */
 void *arena_alloc(struct arena *a, size_t n) NODISCARD;
 void *arena_calloc(struct arena *a, size_t n) NODISCARD;      /* zeroed */
+void *arena_alloc_words(struct arena *a, size_t n) NODISCARD; /* aligned for pointers and 64-bit numbers */
 void *arena_alloc_bytes(struct arena *a, size_t n) NODISCARD; /* without alignment: for text */
 #define ARENA_NEW(a, type) ((type *)arena_calloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_alloc_array((a), (n), sizeof(type)))

@@ -227,14 +227,18 @@ bool hex_decode(struct str s, struct buf *out)
 
 void url_escape(struct str s, const char *keep, struct buf *out)
 {
+    size_t from = 0;
+
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
 
         if (ascii_is_alnum(c) || (c && (strchr("-._~", c) || strchr(keep, c))))
-            buf_addc(out, c);
-        else
-            buf_addf(out, "%%%02X", (unsigned char)c);
+            continue;
+        buf_add(out, s.p + from, i - from);
+        buf_addf(out, "%%%02X", (unsigned char)c);
+        from = i + 1;
     }
+    buf_add(out, s.p + from, s.n - from);
 }
 
 bool url_unescape(struct str s, struct buf *out)

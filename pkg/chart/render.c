@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define LOG_MODULE "chart"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "chart/chart_int.h"
 #include "semver/semver.h"
 
@@ -479,6 +482,10 @@ int chart_render(struct chart *c, struct value values, const struct chart_render
     rc = render_templates(&r, broken, err);
     if (rc < 0)
         return rc;
+    log_debug("chart rendered", LOG_STR("chart", c->metadata.name), LOG_INT("files", r.n_files),
+              LOG_INT("steps", tpl_run_steps(r.run)),
+              LOG_INT("peak_bytes",
+                      arena_peak(r.result->arena) + arena_peak(r.context) + tpl_run_peak_bytes(r.run)));
     *ret = TAKE(r.result);
     return 0;
 }

@@ -144,6 +144,10 @@ bool schema_split_fragment(struct arena *a, struct str s, struct str *url, struc
 void schema_pointer_add(struct str token, struct buf *out)
 {
     buf_addc(out, '/');
+    if (str_find_char(token, '~') == STR_NPOS && str_find_char(token, '/') == STR_NPOS) {
+        buf_addstr(out, token);
+        return;
+    }
     for (size_t i = 0; i < token.n; i++) {
         if (token.p[i] == '~')
             buf_adds(out, "~0");
@@ -186,13 +190,15 @@ int schema_lookup(struct value doc, struct str pointer, struct value *ret)
         return 0;
     rest = str_sub(pointer, str_has_prefix(pointer, STR("/")), pointer.n);
     while (str_split(&rest, '/', &token)) {
-        buf_clear(&name);
-        if (!unescape_token(token, &name))
-            return -2;
-        if (ret->kind == VALUE_MAP && value_has(*ret, buf_str(&name)))
-            *ret = value_get(*ret, buf_str(&name));
-        else if (ret->kind == VALUE_LIST && str_to_int64(buf_str(&name), &index) && index >= 0 &&
-                 index < ret->n)
+        if (str_find_char(token, '~') != STR_NPOS) {
+            buf_clear(&name);
+            if (!unescape_token(token, &name))
+                return -2;
+            token = buf_str(&name);
+        }
+        if (ret->kind == VALUE_MAP && value_has(*ret, token))
+            *ret = value_get(*ret, token);
+        else if (ret->kind == VALUE_LIST && str_to_int64(token, &index) && index >= 0 && index < ret->n)
             *ret = value_at(*ret, (size_t)index);
         else
             return -1;

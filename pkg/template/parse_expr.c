@@ -137,7 +137,8 @@ static const struct node *chain(struct parser *p, struct node *of)
     n->pos = pos;
     n->names = names;
     n->n = (uint32_t)f->n_names;
-    n->of = joins ? NULL : of;
+    if (!joins)
+        n->of = of;
     return n;
 }
 

@@ -100,11 +100,28 @@ bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, str
 
 /* ---- nodes ---- */
 
+#define SIZE_BEHIND(member) (offsetof(struct node, member) + sizeof(((struct node *)NULL)->member))
+
+/* How much of a node its kind uses; 0: nothing behind the head. */
+static const uint8_t node_sizes[] = {
+    [NODE_LIST] = SIZE_BEHIND(one),        [NODE_TEXT] = SIZE_BEHIND(text),
+    [NODE_ACTION] = SIZE_BEHIND(pipe),     [NODE_IF] = SIZE_BEHIND(other),
+    [NODE_RANGE] = SIZE_BEHIND(other),     [NODE_WITH] = SIZE_BEHIND(other),
+    [NODE_TEMPLATE] = SIZE_BEHIND(with),   [NODE_PIPE] = SIZE_BEHIND(decl),
+    [NODE_COMMAND] = SIZE_BEHIND(one),     [NODE_FIELD] = SIZE_BEHIND(name),
+    [NODE_CHAIN] = SIZE_BEHIND(of),        [NODE_VARIABLE] = SIZE_BEHIND(name),
+    [NODE_NUMBER] = SIZE_BEHIND(number),   [NODE_STRING] = SIZE_BEHIND(quoted),
+    [NODE_IDENTIFIER] = SIZE_BEHIND(func), [NODE_ELSE] = 0,
+};
+
 struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos)
 {
-    struct node *n = arena_alloc(p->file->arena, sizeof(*n));
+    size_t size = MAX(node_sizes[kind], offsetof(struct node, items));
+    struct node *n = arena_alloc_words(p->file->arena, size);
 
-    *n = (struct node){ .kind = (uint8_t)kind, .pos = pos };
+    memset(n, 0, size);
+    n->kind = (uint8_t)kind;
+    n->pos = pos;
     return n;
 }
 

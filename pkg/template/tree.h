@@ -2,8 +2,9 @@
 #pragma once
 /* tree: parsed templates: nodes, definitions and the sets that hold them. Private to the module.
  *
- * Nodes live in the arena of the set (or of the render, for the text of a `tpl` call) and never change. Positions are
- * byte offsets into the text of the file. */
+ * Nodes live in the arena of the set (or of the render, for the text of a `tpl` call) and never change. They are only as
+ * long as their kind needs (parse_node_new()), so none is ever copied. Positions are byte offsets into the text of the
+ * file. */
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
@@ -57,8 +58,8 @@ struct node {
     union {
         struct {
             const struct node *const *items; /* list, commands of a pipe, arguments of a command */
-            const struct node *const *decl;  /* variables a pipe declares or assigns */
             const struct node *one;          /* where items points when there is one */
+            const struct node *const *decl;  /* variables a pipe declares or assigns */
         };
         struct {
             struct str text;   /* text; string: its value; identifier and template: the name */
@@ -74,8 +75,10 @@ struct node {
         };
         struct {
             const struct str *names; /* field, chain, variable: ".A.B" as A, B; a variable's first is "$x" */
-            const struct node *of;   /* chain */
-            struct str name;         /* where names points when there is one */
+            union {
+                const struct node *of; /* chain */
+                struct str name;       /* others: where names points when there is one */
+            };
         };
         struct {
             const struct node *pipe; /* action and control structures */
