@@ -181,6 +181,7 @@ int mirror_lock(struct mirror *m, struct err **err)
         CLEANUP(free_ptr) char *objects = mirror_file(m, "objects");
         CLEANUP(free_ptr) char *charts = mirror_file(m, "charts");
 
+        sweep(m->folder, FS_TREE_DEPTH_MAX); /* itself alone: uploads and cache belong to servers */
         sweep(objects, 0);
         sweep(charts, 0);
         m->swept = true;
