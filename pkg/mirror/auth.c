@@ -123,7 +123,7 @@ static void remember(struct mirror_auth *a, const char *hex)
 static bool check_hash(const char *password, const char *hash)
 {
     struct crypt_data *data = xcalloc(1, sizeof(*data));
-    const char *made = crypt_r(password, hash, data);
+    const char *made = crypt_rn(password, hash, data, (int)sizeof(*data));
     bool same = made && made[0] != '*' && same_secret(str_from(made), hash);
 
     explicit_bzero(data, sizeof(*data));

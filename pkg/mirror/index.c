@@ -69,7 +69,7 @@ int mirror_index(struct mirror *m, struct str folder, struct buf *out, struct er
             r = print_chart(m, paths[i], out, err);
     if (r < 0)
         return r;
-    if (out->n == empty) {
+    if (out->n == empty && !out->failed) {
         buf_truncate(out, out->n - 1);
         buf_adds(out, " {}\n");
     }

@@ -392,6 +392,111 @@ static void test_records_come_newest_first(void **state)
     assert_str(paths[0], "web");
 }
 
+static void test_an_index_has_what_is_in_its_folder(void **state)
+{
+    struct fixture *f = *state;
+    struct mirror_addition what = { .folder = STR("team"),
+                                    .archive = make_chart(f->arena, "api", "1.0.0", 0) };
+    CLEANUP(buf_done) struct buf text = BUF_INIT(MIB);
+    enum mirror_outcome outcome;
+    struct mirror_record r;
+    struct err *err = NULL;
+
+    assert_ok(mirror_index(f->mirror, STR(""), &text, &err), err);
+    assert_true(str_has_prefix(buf_str(&text), STR("apiVersion: v1\nentries: {}\ngenerated: \"")));
+    add(f, make_chart(f->arena, "web", "1.0.0+x", 0), &r);
+    assert_ok(mirror_add(f->mirror, f->arena, &what, &outcome, &r, &err), err);
+    assert_str(r.path, "team/api");
+    buf_clear(&text);
+    assert_ok(mirror_index(f->mirror, STR(""), &text, &err), err);
+    assert_true(str_contains(buf_str(&text), STR("\n  web:\n  - apiVersion: v2\n")));
+    assert_true(str_contains(buf_str(&text), STR("\n    urls:\n    - web-1.0.0+x.tgz\n")));
+    assert_false(str_contains(buf_str(&text), STR("api:")));
+    buf_clear(&text);
+    assert_ok(mirror_index(f->mirror, STR("team"), &text, &err), err);
+    assert_true(str_contains(buf_str(&text), STR("\n  api:\n")));
+    buf_done(&text);
+    text = BUF_INIT(20);
+    assert_fails(mirror_index(f->mirror, STR(""), &text, &err), ERRC_LIMIT, err, NULL);
+}
+
+/* RFC 8032's keys are not in PEM; these are `openssl genpkey -algorithm ed25519`. */
+static const char *const private_key = "-----BEGIN PRIVATE KEY-----\n"
+                                       "MC4CAQAwBQYDK2VwBCIEIJCYImSVHK2pK/T1PJ99OQ0E/dl3tQZtWU98/pvQVIUR\n"
+                                       "-----END PRIVATE KEY-----\n";
+static const char *const public_key = "-----BEGIN PUBLIC KEY-----\n"
+                                      "MCowBQYDK2VwAyEAYQqkGJ1H+Pm1wneJiGnhFMJzXrJdyqMXj1eTEajNC+c=\n"
+                                      "-----END PUBLIC KEY-----\n";
+static const char *const other_key = "-----BEGIN PUBLIC KEY-----\n"
+                                     "MCowBQYDK2VwAyEA00oVTM39k+PoAOPGNeXaTMm/XHI/i4inCaWRfDlMZII=\n"
+                                     "-----END PUBLIC KEY-----\n";
+
+static void test_a_bundle_carries_charts_to_another_mirror(void **state)
+{
+    struct fixture *f = *state;
+    struct str one = make_chart(f->arena, "web", "1.0.0", 1), two = make_chart(f->arena, "web", "1.1.0", 2);
+    CLEANUP(free_ptr) char *file = fs_join(f->dir, "bundle");
+    CLEANUP(free_ptr) char *folder = fs_join(f->dir, "other");
+    CLEANUP(mirror_close) struct mirror *other = NULL;
+    CLEANUP(buf_done) struct buf problems = BUF_INIT(MIB), bytes = BUF_INIT(MIB);
+    struct mirror_bundle_figures figures;
+    enum mirror_outcome outcome;
+    struct mirror_record r;
+    struct err *err = NULL;
+
+    add(f, one, &r);
+    add(f, two, &r);
+    assert_ok(mirror_export(f->mirror, NULL, 0, file, str_from(private_key), &figures, &err), err);
+    assert_num(figures.versions, 2);
+    assert_ok(mirror_open(folder, true, &other, &err), err);
+    assert_fails(mirror_import(other, file, str_from(other_key), &problems, &figures, NULL), ERRC_FORBIDDEN,
+                 err, NULL);
+    assert_fails(mirror_import(other, file, str_from(private_key), &problems, &figures, NULL), ERRC_INVALID,
+                 err, NULL);
+    assert_ok(mirror_add(other, f->arena,
+                         &(struct mirror_addition){ .archive = make_chart(f->arena, "web", "1.0.0", 9) },
+                         &outcome, NULL, &err),
+              err);
+    assert_ok(mirror_import(other, file, str_from(public_key), &problems, &figures, &err), err);
+    assert_num(figures.added, 1);
+    assert_num(figures.refused, 1);
+    assert_true(str_has_prefix(buf_str(&problems), STR("refused web 1.0.0: kept with sha256:")));
+    assert_ok(mirror_read(other, r.archive, &bytes, &err), err);
+    assert_true(str_eq(buf_str(&bytes), two));
+    assert_ok(mirror_import(other, file, str_from(public_key), &problems, &figures, &err), err);
+    assert_num(figures.kept, 1);
+}
+
+static void test_a_changed_bundle_is_refused_or_whole(void **state)
+{
+    struct fixture *f = *state;
+    CLEANUP(free_ptr) char *file = fs_join(f->dir, "bundle");
+    CLEANUP(buf_done) struct buf good = BUF_INIT(MIB);
+    struct mirror_bundle_figures figures;
+    struct mirror_record r;
+    struct err *err = NULL;
+
+    add(f, make_chart(f->arena, "web", "1.0.0", 1), &r);
+    assert_ok(mirror_export(f->mirror, NULL, 0, file, str_from(private_key), &figures, &err), err);
+    assert_ok(fs_read_file(file, &good, &err), err);
+    for (size_t at = 0, round = 0; at < good.n; at += 1 + good.n / 60, round++) {
+        CLEANUP(free_ptr) char *folder = xasprintf("%s/copy%zu", f->dir, round);
+        CLEANUP(mirror_close) struct mirror *other = NULL;
+        CLEANUP(buf_done) struct buf problems = BUF_INIT(MIB);
+        struct mirror_figures checked;
+        int result;
+
+        good.p[at] ^= 4;
+        assert_ok(fs_write_file(file, buf_str(&good), 0600, &err), err);
+        good.p[at] ^= 4;
+        assert_ok(mirror_open(folder, true, &other, &err), err);
+        result = mirror_import(other, file, str_from(public_key), &problems, &figures, NULL);
+        assert_ok(mirror_verify(other, &problems, &checked, &err), err);
+        if (checked.problems > 0 || checked.versions != (result == 0))
+            fail_case("byte %zu", at);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -410,6 +515,9 @@ int main(void)
         TEST(test_a_folder_of_other_things_is_left_alone),
         TEST(test_what_a_killed_writer_left_is_swept_and_never_seen),
         TEST(test_records_come_newest_first),
+        TEST(test_an_index_has_what_is_in_its_folder),
+        TEST(test_a_bundle_carries_charts_to_another_mirror),
+        TEST(test_a_changed_bundle_is_refused_or_whole),
     };
 
     return RUN_TESTS(tests);
