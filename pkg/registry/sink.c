@@ -199,6 +199,8 @@ bool index_sink_reuse(struct index_sink *s, struct str text)
 /* Versions of a chart have most texts in common. */
 static struct str keep_text(struct index_sink *s, struct str text, struct str last)
 {
+    if (text.n == 0)
+        return STR("");
     return str_eq(text, last) ? last : arena_dup(s->arena, text);
 }
 
