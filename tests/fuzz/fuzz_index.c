@@ -52,8 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(256 * MIB);
     CLEANUP(buf_done)
-    struct buf fast = BUF_INIT(64 * MIB),
-               slow = BUF_INIT(64 * MIB), copy = BUF_INIT(64 * MIB);
+    struct buf fast = BUF_INIT(64 * MIB), slow = BUF_INIT(64 * MIB), copy = BUF_INIT(64 * MIB);
     struct str text = { (const char *)data, size };
 
     if (!folder) {
