@@ -306,10 +306,16 @@ void controller_wake_kind(struct controller *c, unsigned kind, struct controller
 
 void controller_enqueue(struct controller *c, const char *kind, struct controller_key key)
 {
+    controller_enqueue_after(c, kind, key, 0);
+}
+
+void controller_enqueue_after(struct controller *c, const char *kind, struct controller_key key,
+                              int64_t after_ms)
+{
     int k = find_kind(c, kind);
 
     if (k >= 0)
-        queue_add_after(c->queue, (unsigned)k, key, 0);
+        queue_add_after(c->queue, (unsigned)k, key, after_ms);
 }
 
 void controller_update_gauges(struct controller *c)

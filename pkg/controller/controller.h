@@ -112,6 +112,8 @@ bool controller_is_leader(const struct controller *c); /* true without election,
 
 /* Reconcile this object of that kind; several wishes before it runs are one. */
 void controller_enqueue(struct controller *c, const char *kind, struct controller_key key);
+void controller_enqueue_after(struct controller *c, const char *kind, struct controller_key key,
+                              int64_t after_ms);
 /* One more watch that wakes objects of `kind`, also while it runs; the strings are copied. A name that exists already
  * is 0 and changes nothing. */
 NODISCARD int controller_add_watch(struct controller *c, const char *kind, const struct controller_watch *w,

@@ -11,6 +11,7 @@
 #include "release/record.h"
 #include "release/rights.h"
 
+#define OBJECTS_SETTLE_MS 500 /* a rollout changes its objects many times: one look for all of that */
 #define ASK_AGAIN_MS ((int64_t)10 * 60 * 1000) /* what may not be watched may be allowed later */
 
 struct wish { /* one watch: there, or not allowed */
@@ -57,7 +58,7 @@ struct str wake_values_key(struct arena *a, struct str kind, struct str ns, stru
 
 /* ---- who is woken --------------------------------------------------------------------------------------------------- */
 
-static void disturb(struct release_manager *m, struct controller_wake *out, struct arena *a, struct str key)
+static void disturb(struct release_manager *m, struct arena *a, struct str key, int64_t after_ms)
 {
     struct controller_object *found;
     size_t n;
@@ -67,7 +68,7 @@ static void disturb(struct release_manager *m, struct controller_wake *out, stru
         struct controller_key who = { found[i].ns, found[i].name };
 
         manager_disturb(m, who);
-        controller_wake_add(out, who);
+        controller_enqueue_after(m->controller, "Release", who, after_ms);
     }
 }
 
@@ -77,18 +78,21 @@ static void map_object(void *ctx, const struct controller_event *e, struct contr
     struct str release = kube_annotation(e->object, STR("meta.helm.sh/release-name"));
     struct str ns = kube_annotation(e->object, STR("meta.helm.sh/release-namespace"));
 
+    UNUSED(out);
     if (e->type != KUBE_ADDED && !e->initial && release.n > 0)
-        disturb(ctx, out, a, wake_target_key(a, ns, release));
+        disturb(ctx, a, wake_target_key(a, ns, release), OBJECTS_SETTLE_MS);
 }
 
 static void map_values(void *ctx, const struct controller_event *e, struct controller_wake *out)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
 
+    UNUSED(out);
     if (!e->initial)
         disturb(
-            ctx, out, a,
-            wake_values_key(a, kube_ref_of(e->object).kind, kube_namespace(e->object), kube_name(e->object)));
+            ctx, a,
+            wake_values_key(a, kube_ref_of(e->object).kind, kube_namespace(e->object), kube_name(e->object)),
+            0);
 }
 
 /* Ours carry the intent; Helm drops it when it writes. */
@@ -97,9 +101,9 @@ static void map_record(void *ctx, const struct controller_event *e, struct contr
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
     bool ours = kube_annotation(e->object, STR(RECORD_ANNOTATION_OWNER)).n > 0;
 
+    UNUSED(out);
     if (!e->initial && !ours)
-        disturb(ctx, out, a,
-                wake_target_key(a, kube_namespace(e->object), kube_label(e->object, STR("name"))));
+        disturb(ctx, a, wake_target_key(a, kube_namespace(e->object), kube_label(e->object, STR("name"))), 0);
 }
 
 /* ---- watching ------------------------------------------------------------------------------------------------------- */
