@@ -115,7 +115,7 @@ static struct str without_no_value(struct tpl_exec *x, struct str text)
 static int fn_tpl(struct tpl_call *c, struct value *ret, struct err **err)
 {
     struct tpl_exec *x = c->x;
-    struct tpl_set *set = x->set, *overlay;
+    struct tpl_set *set = x->set, *overlay = NULL;
     struct str text = value_str(c->args[0]), result;
     int r;
 
