@@ -46,8 +46,15 @@ OUT = build/plain
 CC = clang
 CXX = clang++
 VARIANT_FLAGS = -O0 -fno-builtin
+else ifeq ($(VARIANT),cover)
+# For tools/coverage.sh: which lines the fuzz corpora reach.
+OUT = build/cover
+CC = clang
+CXX = clang++
+VARIANT_FLAGS = -O1 -g -fprofile-instr-generate -fcoverage-mapping
+VARIANT_LDFLAGS = -fprofile-instr-generate
 else
-$(error VARIANT is release, asan, tsan, fuzz or plain, not $(VARIANT))
+$(error VARIANT is release, asan, tsan, fuzz, plain or cover, not $(VARIANT))
 endif
 
 GCC_WARNINGS = -Wlogical-op -Wduplicated-cond -Wformat-signedness

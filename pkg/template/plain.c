@@ -4,8 +4,8 @@
 #include "template/func.h"
 
 /* Values that share parts are trees that may be far larger than what they take: a visited node is at least a byte of
- * text, so a tree with more nodes cannot be printed. */
-#define NODES_MAX TEMPLATE_OUTPUT_MAX
+ * text and one between it and the next, so a tree with more nodes cannot be printed. */
+#define NODES_MAX (TEMPLATE_OUTPUT_MAX / 2 + 1)
 
 struct walk {
     struct arena *arena;
