@@ -25,7 +25,7 @@ struct gotime_parts gotime_split(struct gotime t)
     struct gozone_at at = gozone_lookup(t.zone, t.s);
     struct gotime_parts p = { .zone_name = at.name, .offset_s = at.offset_s };
     int64_t local = (int64_t)((uint64_t)t.s + (uint64_t)(int64_t)at.offset_s), days = floor_div(local, DAY);
-    int second = (int)(local - days * DAY);
+    int second = (int)((local % DAY + DAY) % DAY);
 
     clock_civil_from_days(days, &p.year, &p.month, &p.day);
     p.hour = second / 3600;

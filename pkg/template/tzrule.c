@@ -186,6 +186,12 @@ static struct gozone_at between(struct span span, int64_t start, int64_t end)
     return (struct gozone_at){ span.name, span.offset_s, start, end, span.dst };
 }
 
+/* At the ends of int64 it goes round, as in Go. */
+static int64_t plus(int64_t a, uint64_t b)
+{
+    return (int64_t)((uint64_t)a + b);
+}
+
 void tzrule_apply(struct str rule, int64_t unix_s, struct gozone_at *at)
 {
     struct span std = { 0 }, dst = { .dst = true };
@@ -202,8 +208,8 @@ void tzrule_apply(struct str rule, int64_t unix_s, struct gozone_at *at)
     if (!read_rules(rule, &start_rule, &end_rule))
         return;
     clock_civil_from_days(days, &year, &month, &day);
-    year_start = clock_days_from_civil(year, 1, 1) * DAY;
-    in_year = unix_s - year_start;
+    year_start = plus(0, (uint64_t)clock_days_from_civil(year, 1, 1) * DAY);
+    in_year = plus(unix_s, 0 - (uint64_t)year_start);
     start = rule_seconds(start_rule, year, std.offset_s);
     end = rule_seconds(end_rule, year, dst.offset_s);
     if (end < start) { /* south of the equator summer is what stands between the ends of a year */
@@ -216,9 +222,9 @@ void tzrule_apply(struct str rule, int64_t unix_s, struct gozone_at *at)
         end = moment;
     }
     if (in_year < start)
-        *at = between(std, year_start, year_start + start);
+        *at = between(std, year_start, plus(year_start, start));
     else if (in_year >= end)
-        *at = between(std, year_start + end, year_start + 365 * DAY);
+        *at = between(std, plus(year_start, end), plus(year_start, 365 * DAY));
     else
-        *at = between(dst, year_start + start, year_start + end);
+        *at = between(dst, plus(year_start, start), plus(year_start, end));
 }
