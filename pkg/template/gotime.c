@@ -6,6 +6,8 @@
 #include "base/clock.h"
 
 #define DAY 86400
+/* From where Go counts, without a sign: year -292277022399, March. Beyond it time goes round. */
+#define ABSOLUTE_DAYS (UINT64_C(106751990353932) + 306 + 719162)
 #define SECOND INT64_C(1000000000)
 
 const char *const gotime_months[12] = {
@@ -24,8 +26,9 @@ struct gotime_parts gotime_split(struct gotime t)
 {
     struct gozone_at at = gozone_lookup(t.zone, t.s);
     struct gotime_parts p = { .zone_name = at.name, .offset_s = at.offset_s };
-    int64_t local = (int64_t)((uint64_t)t.s + (uint64_t)(int64_t)at.offset_s), days = floor_div(local, DAY);
-    int second = (int)((local % DAY + DAY) % DAY);
+    uint64_t local = (uint64_t)t.s + (uint64_t)(int64_t)at.offset_s + ABSOLUTE_DAYS * DAY;
+    int64_t days = (int64_t)(local / DAY - ABSOLUTE_DAYS);
+    int second = (int)(local % DAY);
 
     clock_civil_from_days(days, &p.year, &p.month, &p.day);
     p.hour = second / 3600;
