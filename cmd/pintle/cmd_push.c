@@ -58,14 +58,8 @@ static int push(struct cli *c, const char *path, struct err **err)
 
 static int run(struct cli *c, struct err **err)
 {
-    struct str remote = str_from(c->args[1]);
-    size_t end = str_find(remote, STR("://"));
-    int r = 0;
+    int r = check_file(c->args[0], err);
 
-    if (!str_has_prefix(remote, STR("oci://")))
-        return err_set(err, ERRC_UNSUPPORTED, "scheme \"" STR_FMT "\" not supported",
-                       STR_ARG(str_sub(remote, 0, end == STR_NPOS ? 0 : end)));
-    r = check_file(c->args[0], err);
     return r < 0 ? r : push(c, c->args[0], err);
 }
 

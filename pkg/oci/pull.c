@@ -80,10 +80,15 @@ int oci_tags(struct oci_client *c, struct arena *a, const struct oci_ref *ref, s
 
 /* ---- manifests ----------------------------------------------------------------------------------------------------- */
 
-static struct str manifest_path(struct arena *a, const struct oci_ref *ref)
+static struct oci_request manifest_request(struct arena *a, const char *method, const struct oci_ref *ref)
 {
-    return arena_printf(a, "/v2/" STR_FMT "/manifests/" STR_FMT, STR_ARG(ref->repository),
-                        STR_ARG(ref->digest.n ? ref->digest : ref->tag));
+    return (struct oci_request){ .method = method,
+                                 .path = arena_printf(a, "/v2/" STR_FMT "/manifests/" STR_FMT,
+                                                      STR_ARG(ref->repository),
+                                                      STR_ARG(ref->digest.n ? ref->digest : ref->tag)),
+                                 .accept = OCI_MEDIA_MANIFEST ", " OCI_MEDIA_INDEX,
+                                 .scope = oci_scope(a, ref, "pull"),
+                                 .missing_ok = true };
 }
 
 /* The words of oras.Copy() for what is not there. */
@@ -159,11 +164,7 @@ int oci_manifest_fetch(struct oci_client *c, struct arena *a, const struct oci_r
                        struct oci_manifest *ret, struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
-    struct oci_request rq = { .method = "GET",
-                              .path = manifest_path(a, ref),
-                              .accept = OCI_MEDIA_MANIFEST ", " OCI_MEDIA_INDEX,
-                              .scope = oci_scope(a, ref, "pull"),
-                              .missing_ok = true };
+    struct oci_request rq = manifest_request(a, "GET", ref);
     struct str told;
     char hex[SHA256_HEX];
     struct oci_manifest m = { 0 };
@@ -194,11 +195,7 @@ int oci_resolve(struct oci_client *c, struct arena *a, const struct oci_ref *ref
                 struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
-    struct oci_request rq = { .method = "HEAD",
-                              .path = manifest_path(a, ref),
-                              .accept = OCI_MEDIA_MANIFEST ", " OCI_MEDIA_INDEX,
-                              .scope = oci_scope(a, ref, "pull"),
-                              .missing_ok = true };
+    struct oci_request rq = manifest_request(a, "HEAD", ref);
     struct str digest;
     int r = oci_do(c, &rq, &rs, err);
 

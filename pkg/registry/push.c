@@ -74,8 +74,10 @@ int registry_push(const struct registry_locator *l, const struct registry_push *
     if (!oci_is_url(remote)) {
         size_t end = str_find(remote, STR("://"));
 
+        if (end == STR_NPOS)
+            return err_set(err, ERRC_INVALID, "scheme prefix missing from remote (e.g. \"oci://\")");
         return err_set(err, ERRC_UNSUPPORTED, "scheme \"" STR_FMT "\" not supported",
-                       STR_ARG(str_sub(remote, 0, end == STR_NPOS ? 0 : end)));
+                       STR_ARG(str_sub(remote, 0, end)));
     }
     while (str_has_suffix(remote, STR("/")))
         remote = str_sub(remote, 0, remote.n - 1);

@@ -216,6 +216,7 @@ same push "$archives/none.tgz" "$plain" --plain-http
 same push "$archives" "$plain" --plain-http
 same push "$archives/web-1.0.0.tgz.prov" "$plain" --plain-http
 same push "$archives/web-1.0.0.tgz" "$open/charts"
+same push "$archives/web-1.0.0.tgz" charts/web
 both_fail push "$archives/web-1.0.0.tgz" "$plain"
 
 for version in "" 0.9.0 1.2.0+build.5 1.1.0-rc.1 ">=1.0.0-0" "<1" ">1.0, <2" 3 ^7 bogus!; do

@@ -229,7 +229,6 @@ static void test_a_token_that_is_refused_is_asked_for_once_more_and_no_oftener(v
 
 static void test_a_token_service_elsewhere_is_not_given_the_login(void **state)
 {
-    CLEANUP(free_ptr) char *want = NULL;
     struct err *err = NULL;
     size_t n = 0;
 
