@@ -160,16 +160,32 @@ static int check_dry_run(struct job *j, struct err **err)
     return 0;
 }
 
+/* Helm 4 takes post-renderers from plugins alone, and there are none here. */
 static int check_unsupported(const struct cli *c, struct err **err)
 {
-    static const char *const flags_without_server[] = { "post-renderer", "enable-dns" };
+    const char *renderer = cli_string(c, "post-renderer");
 
-    for (size_t i = 0; i < ARRAY_SIZE(flags_without_server); i++) {
-        const char *flag = flags_without_server[i];
+    if (renderer[0])
+        return err_set(err, ERRC_UNSUPPORTED,
+                       "invalid argument \"%s\" for \"--post-renderer\" flag: plugin: {Name:%s "
+                       "Type:postrenderer/v1} not found",
+                       renderer, renderer);
+    if (cli_bool(c, "enable-dns"))
+        return err_set(err, ERRC_UNSUPPORTED, "--enable-dns is not supported by this command");
+    return 0;
+}
 
-        if (strcmp(flag, "post-renderer") == 0 ? cli_string(c, flag)[0] != '\0' : cli_bool(c, flag))
-            return err_set(err, ERRC_UNSUPPORTED, "--%s is not supported by this command", flag);
-    }
+static int check_labels(const struct cli *c, struct err **err)
+{
+    size_t n;
+    const char *const *labels = cli_list(c, "labels", &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!strchr(labels[i], '='))
+            return err_set(
+                err, ERRC_INVALID,
+                "invalid argument \"%s\" for \"-l, --labels\" flag: %s must be formatted as key=value",
+                labels[i], labels[i]);
     return 0;
 }
 
@@ -179,8 +195,14 @@ static int check_wait(const struct cli *c, struct err **err)
     const char *v = cli_string(c, "wait");
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-        if (strcmp(v, known[i]) == 0)
+        if (strcmp(v, known[i]) == 0) {
+            if (strcmp(v, "true") == 0 || strcmp(v, "false") == 0)
+                fprintf(c->errout,
+                        "level=WARN msg=\"--wait=%s is deprecated (boolean value) and can be replaced with "
+                        "--wait=%s\"\n",
+                        v, v[0] == 't' ? "watcher" : "hookOnly");
             return 0;
+        }
     return err_set(
         err, ERRC_INVALID,
         "invalid argument \"%s\" for \"--wait\" flag: invalid wait input \"%s\". Valid inputs are watcher, "
@@ -625,6 +647,8 @@ static int run(struct cli *c, struct err **err)
         r = check_wait(c, err);
     if (r >= 0)
         r = check_unsupported(c, err);
+    if (r >= 0)
+        r = check_labels(c, err);
     if (r < 0)
         return r;
     j.arena = arena_new(VALUES_MEMORY_MAX + 2 * TEMPLATE_OUTPUT_MAX);
