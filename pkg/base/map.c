@@ -22,7 +22,7 @@ static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
     for (at = hash & (m->cap_index - 1); m->index[at]; at = (at + 1) & (m->cap_index - 1)) {
         struct map_slot *s = &m->slots[m->index[at] - 1];
 
-        if (s->key && s->hash == hash && s->key_n == key.n && memcmp(s->key, key.p, key.n) == 0)
+        if (s->key && s->hash == hash && str_eq((struct str){ s->key, s->key_n }, key))
             return s;
     }
     return NULL;

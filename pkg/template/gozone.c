@@ -33,7 +33,8 @@ static struct {
     pthread_mutex_t lock;
     struct map zones; /* name -> struct gozone *, NULL values: there is no such file */
     pthread_once_t local_once;
-    struct gozone local; /* a copy of what it is in truth: Go tells Local and UTC apart */
+    struct gozone *local_file; /* NULL: UTC, or one of `zones` */
+    struct gozone local;       /* a copy of what it is in truth: Go tells Local and UTC apart */
 } loaded = { .lock = PTHREAD_MUTEX_INITIALIZER, .local_once = PTHREAD_ONCE_INIT };
 
 static struct zone_type utc_type = { { "UTC", 3 }, 0, false };
@@ -226,10 +227,8 @@ static void find_local(void)
 
     if (tz && tz[0] == ':')
         tz++;
-    if (!tz)
-        found = read_file("/etc/localtime");
-    else if (tz[0] == '/')
-        found = read_file(tz);
+    if (!tz || tz[0] == '/')
+        found = loaded.local_file = read_file(tz ? tz : "/etc/localtime");
     else if (tz[0] && strcmp(tz, "UTC") != 0)
         found = load(tz);
     loaded.local = found ? *found : utc;
