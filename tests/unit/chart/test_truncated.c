@@ -74,20 +74,21 @@ static void cut_archive(const char *folder, const char *name, size_t cuts)
 static void test_a_chart_that_is_cut_short_is_never_another_chart(void **state)
 {
     const char *corpus = getenv("CORPUS");
-    CLEANUP(free_ptr) char *folder = fs_join(corpus ? corpus : ".", "charts");
-    char **names = NULL;
+    char **names = NULL, *folder;
     size_t n = 0;
 
     UNUSED(state);
-    if (!corpus || !fs_is_dir(folder)) {
+    if (!corpus) {
         print_message("no charts: CORPUS is not set\n");
         skip();
     }
+    folder = fs_join(corpus, "charts");
     assert_num(fs_list_dir(folder, &names, &n, NULL), 0);
     for (size_t i = 0; i < n; i++)
         if (str_has_suffix(str_from(names[i]), STR(".tgz")))
             cut_archive(folder, names[i], cuts_wanted());
     fs_names_free(names, n);
+    free(folder);
 }
 
 /* Every byte of a small archive, without the corpus. */
