@@ -13,7 +13,7 @@ static const char underscore[] =
     "an underscore (_) in chart version tags when pushing to a registry and back to\n"
     "a plus (+) when pulling from a registry.";
 
-void registry_say(const struct registry_locator *l, struct str text)
+static void say(const struct registry_locator *l, struct str text)
 {
     if (l->line)
         l->line(l->line_ctx, text);
@@ -25,16 +25,16 @@ void registry_say_transferred(const struct registry_locator *l, struct arena *a,
     CLEANUP(buf_done) struct buf name = BUF_INIT(HTTP_URL_MAX * 2);
 
     oci_ref_format(ref, &name);
-    registry_say(l, arena_printf(a, "%s: %s", verb, buf_z(&name)));
-    registry_say(l, arena_printf(a, "Digest: " STR_FMT, STR_ARG(digest)));
+    say(l, arena_printf(a, "%s: %s", verb, buf_z(&name)));
+    say(l, arena_printf(a, "Digest: " STR_FMT, STR_ARG(digest)));
     if (str_find_char(buf_str(&name), '_') != STR_NPOS)
-        registry_say(l, arena_printf(a, "%s%s", buf_z(&name), underscore));
+        say(l, arena_printf(a, "%s%s", buf_z(&name), underscore));
 }
 
 static void warn_no_prov(const struct registry_locator *l, struct registry_found *f, const char *why)
 {
-    registry_say(l, arena_printf(f->memory, "WARNING: Verification not found for " STR_FMT ": %s",
-                                 STR_ARG(f->reference), why));
+    say(l, arena_printf(f->memory, "WARNING: Verification not found for " STR_FMT ": %s",
+                        STR_ARG(f->reference), why));
 }
 
 static int fetch_oci(const struct registry_locator *l, struct registry_found *f, struct err **err)
@@ -56,7 +56,7 @@ static int fetch_oci(const struct registry_locator *l, struct registry_found *f,
     if (r < 0)
         return r;
     if (layers.is_legacy)
-        registry_say(l, STR("Warning: chart media type " OCI_MEDIA_CHART_LEGACY " is deprecated"));
+        say(l, STR("Warning: chart media type " OCI_MEDIA_CHART_LEGACY " is deprecated"));
     registry_say_transferred(l, f->memory, "Pulled", &ref, m.digest);
     if (!l->prov)
         return 0;

@@ -131,7 +131,6 @@ void registry_use_flags(const struct registry_locator *l, struct str url, struct
 /* The locator's flags and logins, for a registry. f->source and f->auth are set; strings in `a`. */
 NODISCARD int registry_use_registry(const struct registry_locator *l, struct arena *a,
                                     const struct oci_ref *ref, struct registry_found *f, struct err **err);
-void registry_say(const struct registry_locator *l, struct str text);
 /* "Pulled: host/charts/web:1.0.0", "Digest: sha256:…", and Helm's words about underscores. */
 void registry_say_transferred(const struct registry_locator *l, struct arena *a, const char *verb,
                               const struct oci_ref *ref, struct str digest);
