@@ -382,11 +382,6 @@ int64_t db_changes(struct db_txn *t)
     return sqlite3_changes64(t->conn->handle);
 }
 
-int64_t db_last_id(struct db_txn *t)
-{
-    return sqlite3_last_insert_rowid(t->conn->handle);
-}
-
 int db_check(struct db *d, struct err **err)
 {
     CLEANUP(db_end) struct db_txn *t = NULL;

@@ -57,21 +57,17 @@ DEFINE_CLEANUP(struct db_stmt *, db_stmt_done)
 void db_bind_int(struct db_stmt *q, int i, int64_t v);
 void db_bind_text(struct db_stmt *q, int i, struct str s);
 void db_bind_blob(struct db_stmt *q, int i, struct str s);
-void db_bind_null(struct db_stmt *q, int i);
 
 /* 1: a row is there; 0: done. */
 NODISCARD int db_step(struct db_stmt *q, struct err **err);
 /* Steps to the end of a statement that yields no rows. */
 NODISCARD int db_run(struct db_stmt *q, struct err **err);
-void db_reset(struct db_stmt *q); /* run again with other parameters */
 
 /* Columns count from 0; text is borrowed until the next step. */
 int64_t db_int(struct db_stmt *q, int column);
 struct str db_text(struct db_stmt *q, int column);
-bool db_is_null(struct db_stmt *q, int column);
 
 int64_t db_changes(struct db_txn *t); /* rows touched by the last statement */
-int64_t db_last_id(struct db_txn *t); /* rowid of the last insert */
 
 /* Statements without parameters or rows, separated by ';'. */
 NODISCARD int db_exec(struct db_txn *t, const char *sql, struct err **err);

@@ -65,6 +65,11 @@ int db_prepare(struct db_txn *t, const char *sql, struct db_stmt **ret, struct e
     return 0;
 }
 
+static void db_reset(struct db_stmt *q)
+{
+    sqlite3_reset(q->handle);
+}
+
 void db_stmt_done(struct db_stmt *q)
 {
     const char *sql;
@@ -117,11 +122,6 @@ void db_bind_blob(struct db_stmt *q, int i, struct str s)
     check_bind(sqlite3_bind_blob64(q->handle, i, s.n ? s.p : "", s.n, SQLITE_STATIC));
 }
 
-void db_bind_null(struct db_stmt *q, int i)
-{
-    check_bind(sqlite3_bind_null(q->handle, i));
-}
-
 int db_step(struct db_stmt *q, struct err **err)
 {
     int rc = sqlite3_step(q->handle);
@@ -144,11 +144,6 @@ int db_run(struct db_stmt *q, struct err **err)
     return r;
 }
 
-void db_reset(struct db_stmt *q)
-{
-    sqlite3_reset(q->handle);
-}
-
 int64_t db_int(struct db_stmt *q, int column)
 {
     return sqlite3_column_int64(q->handle, column);
@@ -159,9 +154,4 @@ struct str db_text(struct db_stmt *q, int column)
     const void *p = sqlite3_column_blob(q->handle, column);
 
     return (struct str){ p ? p : "", (size_t)sqlite3_column_bytes(q->handle, column) };
-}
-
-bool db_is_null(struct db_stmt *q, int column)
-{
-    return sqlite3_column_type(q->handle, column) == SQLITE_NULL;
 }

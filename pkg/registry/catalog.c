@@ -161,8 +161,8 @@ static void take_front(struct arena *a, struct str *text, struct str **ret_texts
     *ret_n = take_count(text);
 }
 
-int index_catalog_decode(struct arena *a, struct str chart, struct str text, struct registry_version **ret,
-                         size_t *ret_n, struct err **err)
+static int index_catalog_decode(struct arena *a, struct str chart, struct str text,
+                                struct registry_version **ret, size_t *ret_n, struct err **err)
 {
     struct registry_version *items;
     struct str *texts;

@@ -41,8 +41,6 @@ enum { INDEX_HASH = REGISTRY_HASH };
 
 /* The chart's row: all versions in Helm's order. */
 void index_catalog_encode(const struct registry_version *items, size_t n, struct buf *out);
-NODISCARD int index_catalog_decode(struct arena *a, struct str chart, struct str text,
-                                   struct registry_version **ret, size_t *ret_n, struct err **err);
 /* SHA-256 over the chart's name and its catalogue, which holds the hash of each entry. */
 void index_catalog_digest(struct str chart, struct str text, unsigned char out[DIGEST_BYTES_MAX]);
 void index_hash(struct str text, unsigned char out[INDEX_HASH]);

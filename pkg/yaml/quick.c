@@ -21,7 +21,7 @@ static void to_line_end(struct quick *q)
     q->p = newline ? newline : q->end;
 }
 
-bool quick_to_content(struct quick *q)
+static bool quick_to_content(struct quick *q)
 {
     while (q->p < q->end) {
         if (*q->p == ' ')

@@ -26,8 +26,6 @@ struct quick {
 
 /* The functions below return false when they give up; p is anywhere then. */
 
-/* p to the next byte that is neither blank nor comment, which may be the end. */
-bool quick_to_content(struct quick *q);
 /* Nothing but a comment may follow on the line; p to the line's end. */
 bool quick_end_of_line(struct quick *q);
 
