@@ -220,19 +220,25 @@ static const struct gozone *load(const char *name)
     return z;
 }
 
+/* As initLocal() of Go's time/zoneinfo_unix.go names it. */
 static void find_local(void)
 {
     const char *tz = getenv("TZ");
     const struct gozone *found = NULL;
+    struct str name = STR("Local");
 
     if (tz && tz[0] == ':')
         tz++;
-    if (!tz || tz[0] == '/')
+    if (!tz || tz[0] == '/') {
         found = loaded.local_file = read_file(tz ? tz : "/etc/localtime");
-    else if (tz[0] && strcmp(tz, "UTC") != 0)
+        if (tz && strcmp(tz, "/etc/localtime") != 0)
+            name = str_from(tz);
+    } else if (tz[0] && strcmp(tz, "UTC") != 0) {
         found = load(tz);
+        name = str_from(tz);
+    }
     loaded.local = found ? *found : utc;
-    loaded.local.name = STR("Local");
+    loaded.local.name = found ? name : STR("UTC");
 }
 
 const struct gozone *gozone_local(void)

@@ -10,7 +10,7 @@
 struct gozone;
 
 const struct gozone *gozone_utc(void);
-struct str gozone_name(const struct gozone *z); /* time.Location's: "UTC", "Local", a fixed zone's; else "" */
+struct str gozone_name(const struct gozone *z); /* time.Location's */
 const struct gozone *gozone_local(void);        /* $TZ, else /etc/localtime, else UTC; read once */
 /* time.LoadLocation: "" and "UTC", "Local", or a file's name. NULL when there is none. */
 const struct gozone *gozone_load(struct str name);

@@ -439,8 +439,10 @@ static void go_string(struct gotime t, struct buf *out)
 
     buf_addf(out, "time.Date(%lld, time.%s, %d, %d, %d, %d, %d, ", (long long)p.year,
              gotime_months[p.month - 1], p.day, p.hour, p.minute, p.second, (int)t.ns);
-    if (str_eq(zone, STR("UTC")) || str_eq(zone, STR("Local"))) {
-        buf_addf(out, "time." STR_FMT ")", STR_ARG(zone));
+    if (t.zone == gozone_local()) {
+        buf_adds(out, "time.Local)");
+    } else if (str_eq(zone, STR("UTC"))) {
+        buf_adds(out, "time.UTC)");
     } else {
         buf_adds(out, "time.Location(");
         gotime_quote(zone, out);
