@@ -38,6 +38,7 @@ static int run(struct cli *c, struct err **err)
 
     if (r < 0)
         return r;
+    memory_share_heaps();
     /* Blocked before the first thread is made, so that all threads inherit it and sigwait() gets them. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);

@@ -51,8 +51,10 @@ static int run(struct cli *c, struct err **err)
     CLEANUP(cli_cluster_done) struct cli_cluster cluster = { 0 };
     CLEANUP(stack_free) struct stack *s = NULL;
     CLEANUP(free_ptr) char *data = data_dir(c);
-    int r = cli_connect(c, &cluster, err);
+    int r;
 
+    memory_share_heaps();
+    r = cli_connect(c, &cluster, err);
     if (r < 0)
         return r;
     r = stack_new(

@@ -209,6 +209,7 @@ static int run(struct cli *c, struct err **err)
     sigset_t signals;
     int r, number;
 
+    memory_share_heaps();
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
