@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 2
 chart good 1.0.0 && pack good 1.0.0
 sed -i 's/1.0.0/1.1.0/' "$work/src/good/Chart.yaml" && pack good 1.1.0
 chart broken 1.0.0
-printf 'a: b\nx: {{ .Values.one.such.thing }}\n' >"$work/src/broken/templates/bad.yaml" && pack broken 1.0.0
+printf 'apiVersion: v1\nkind: {{ .Values.one.such.thing }}\n' >"$work/src/broken/templates/bad.yaml" && pack broken 1.0.0
 chart strict 1.0.0
 printf '{"properties": {"text": {"type": "integer"}}}' >"$work/src/strict/values.schema.json" && pack strict 1.0.0
 dev_start
@@ -57,18 +57,20 @@ release cycle good 1.0.0 ', values: [a]'
 refuses release team/cycle ValuesInvalid 'the refs form a cycle'
 release template broken 1.0.0
 refuses release team/template TemplateFailed \
-    'broken/templates/bad.yaml:2:13 executing "broken/templates/bad.yaml" at <.Values.one.such.thing>: nil pointer evaluating interface {}.such'
+    'broken/templates/bad.yaml:2:16 executing "broken/templates/bad.yaml" at <.Values.one.such.thing>: nil pointer evaluating interface {}.such'
 release schema strict 1.0.0
 refuses release team/schema SchemaViolated "at '/text': got string, want integer"
 values later '{ json: { text: found } }'
 values b '{ json: { text: b } }'
-release template broken 1.0.0 ', inlineValues: { one: { such: { thing: y } } }'
+release template broken 1.0.0 ', inlineValues: { one: { such: { thing: } } }'
 release schema strict 1.0.0 ', inlineValues: { text: 5 }'
 says release team/novalues True Deployed installed
 says release team/cycle True Deployed installed
 says values team/a True Resolved usable
 says release team/schema True Deployed installed
 refuses release team/template TemplateFailed 'broken/templates/bad.yaml: an object without kind'
+release template broken 1.0.0 ', inlineValues: { one: { such: { thing: "ConfigMap\nmetadata: { name: mended }" } } }'
+says release team/template True Deployed installed
 
 # ---- rights and namespaces -------------------------------------------------------------------------------------------------
 release away good 1.0.0 ', namespace: other'
