@@ -29,8 +29,7 @@ static struct str authors(struct arena *a, const struct metadata *md)
     return arena_dup(a, buf_str(&text));
 }
 
-/* What the chart says about itself, then its own annotations, which may replace all but title and version. */
-static struct value annotations(struct arena *a, const struct metadata *md, struct str created)
+struct value registry_chart_annotations(struct arena *a, const struct metadata *md, struct str created)
 {
     struct value map = value_new_map(a);
 
@@ -91,7 +90,7 @@ int registry_push(const struct registry_locator *l, const struct registry_push *
     if (r < 0)
         return r;
     push.config = buf_str(&config);
-    push.annotations = annotations(a, p->metadata, p->created);
+    push.annotations = registry_chart_annotations(a, p->metadata, p->created);
     r = oci_push_chart(c, a, &push, &digest, err);
     if (r == 0)
         registry_say_transferred(l, a, "Pushed", &push.ref, digest);

@@ -238,6 +238,10 @@ NODISCARD int registry_fetch_found(const struct registry_locator *l, struct regi
 NODISCARD int registry_locate(const struct registry_locator *l, struct str reference, struct str repository,
                               struct str version, struct registry_found *ret, struct err **err);
 
+/* The annotations of a chart's manifest as helm push writes them (pkg/registry/chart.go): what the chart says about itself, then
+ * its own annotations, which may replace all but title and version. In `a`. */
+struct value registry_chart_annotations(struct arena *a, const struct metadata *md, struct str created);
+
 struct registry_push {
     struct str archive, prov; /* prov "" when there is none */
     const struct metadata *metadata;
