@@ -45,6 +45,14 @@ static struct str join_keywords(struct arena *a, const struct metadata_strings *
     return arena_dup(a, buf_str(&text));
 }
 
+bool index_entry_unwrap(struct value list, struct value *ret)
+{
+    if (!value_is_list(list) || value_len(list) != 1)
+        return false;
+    *ret = value_at(list, 0);
+    return true;
+}
+
 int index_entry_parse(struct arena *a, struct str text, struct value *ret, struct err **err)
 {
     static const struct json_options json = { .refuse_duplicates = true, .borrow = true };
@@ -55,10 +63,8 @@ int index_entry_parse(struct arena *a, struct str text, struct value *ret, struc
     if (str_has_prefix(text, STR("{")))
         return json_parse(a, text, &json, ret, err);
     r = yml_parse(a, text, &yaml, &list, err);
-    if (r == 0 && !(value_is_list(list) && value_len(list) == 1))
+    if (r == 0 && !index_entry_unwrap(list, ret))
         r = err_set(err, ERRC_PARSE, "not one entry");
-    if (r == 0)
-        *ret = value_at(list, 0);
     return r;
 }
 

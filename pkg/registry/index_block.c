@@ -12,8 +12,12 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "registry/twin.h"
 #include "registry/window.h"
 #include "yaml/yaml.h"
+
+/* What must have been read for a twin of so many bytes to be found. */
+#define TWIN_AHEAD(n) (2 * (n) + 4 * KIB)
 
 static const struct yml_options strict = { .strict = true, .borrow = true };
 
@@ -23,6 +27,8 @@ struct block_reader {
     struct arena *arena; /* of what is being looked at */
     struct map seen;     /* keys of the top */
     bool has_api_version;
+    struct index_twin twin;
+    size_t twin_at; /* which of the chart's entries it is */
 };
 
 /* The line that begins at `from` behind the window's start, with its newline. 1; 0 at the end, or a last line without one. */
@@ -105,22 +111,59 @@ static bool read_member(struct block_reader *b, struct str block, struct str *re
     return true;
 }
 
-static int read_entry(struct block_reader *b, struct err **err)
+/* An entry that nothing like it was seen of. */
+static int read_new(struct block_reader *b, struct str block, struct err **err)
 {
     struct arena_mark mark = arena_mark(b->arena);
+    size_t at = index_sink_n(b->sink);
     struct value entry;
-    struct str block;
-    int r = take_block(&b->window, false, &block, err);
+    bool plain = yml_quick_parse(b->arena, block, &strict, &entry);
+    int r;
 
-    if (r <= 0)
-        return r;
-    if (index_sink_reuse(b->sink, block))
-        return 1;
-    if (index_entry_parse(b->arena, block, &entry, NULL) < 0)
+    if (plain ? !index_entry_unwrap(entry, &entry) : index_entry_parse(b->arena, block, &entry, NULL) < 0)
         return 0;
     r = index_sink_entry(b->sink, b->arena, entry, block, err);
+    if (r == 0 && plain && index_sink_n(b->sink) > at) {
+        index_twin_set(&b->twin, block, entry);
+        b->twin_at = at;
+    }
     arena_rewind(b->arena, mark);
     return r < 0 ? r : 1;
+}
+
+static int read_twin(struct block_reader *b, const struct index_twin_found *twin, struct err **err)
+{
+    size_t at = index_sink_n(b->sink);
+    int r = index_sink_twin(b->sink, b->twin_at, twin, err);
+
+    index_twin_accept(&b->twin, twin);
+    b->twin_at = at;
+    return r < 0 ? r : 1;
+}
+
+static int read_entry(struct block_reader *b, struct err **err)
+{
+    struct index_twin_found twin;
+    struct str block;
+    bool is_twin;
+    int r = 1;
+
+    if (index_window_text(&b->window).n < TWIN_AHEAD(b->twin.text.n))
+        r = index_window_more(&b->window, err);
+    if (r < 0)
+        return r;
+    is_twin = index_twin_match(&b->twin, index_window_text(&b->window), &twin);
+    if (is_twin) {
+        block = twin.text;
+        b->window.at += block.n;
+    } else {
+        r = take_block(&b->window, false, &block, err);
+        if (r <= 0)
+            return r;
+    }
+    if (index_sink_reuse(b->sink, block))
+        return 1;
+    return is_twin ? read_twin(b, &twin, err) : read_new(b, block, err);
 }
 
 /* A chart twice is for libyaml to report: it knows the line. */
@@ -165,6 +208,7 @@ static int read_chart(struct block_reader *b, size_t indent, struct err **err)
         return MIN(r, 0);
     name = arena_dup(b->arena, name);
     b->window.at += line.n;
+    index_twin_clear(&b->twin);
     r = begin_chart(b, name, err);
     if (r == 1)
         r = read_versions(b, indent, value_is_null(v), err);
@@ -248,6 +292,7 @@ int index_read_block(struct index_source *from, struct index_sink *to, struct er
     int r = read_top(&b, err);
 
     index_window_done(&b.window);
+    index_twin_done(&b.twin);
     map_done(&b.seen);
     return r;
 }

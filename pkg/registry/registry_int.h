@@ -47,6 +47,8 @@ void index_hash(struct str text, unsigned char out[INDEX_HASH]);
 /* What a row of `entries` holds as a value: the index's own bytes (a list of one item in YAML, or JSON), or JSON that we wrote
  * because they could not be cut out. To be made usable by one of the two below. Strings may be borrowed from `text`. */
 NODISCARD int index_entry_parse(struct arena *a, struct str text, struct value *ret, struct err **err);
+/* The one item of a list that has one. */
+bool index_entry_unwrap(struct value list, struct value *ret);
 void index_entry_make_strings(struct arena *a, struct value entry); /* what Go reads as a string is one */
 /* The same for an entry that was never looked at. False when it fails Helm's validation. */
 bool index_entry_read(struct arena *a, struct value entry, struct registry_version *ret);
@@ -79,6 +81,12 @@ NODISCARD int index_sink_chart(struct index_sink *s, struct str chart,
 /* `text`: its bytes in the index, which index_entry_parse() can read; "" when they cannot be told apart. */
 NODISCARD int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
                                struct err **err);
+/* How many entries of the current chart were taken. */
+size_t index_sink_n(const struct index_sink *s);
+struct index_twin_found;
+/* An entry like the current chart's number `at`. */
+NODISCARD int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_found *twin,
+                              struct err **err);
 /* Is an entry of these bytes among those of the current chart in the present file? Then it is taken over. */
 bool index_sink_reuse(struct index_sink *s, struct str text);
 NODISCARD int index_sink_chart_end(struct index_sink *s, struct err **err);

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "registry/registry.h"
+#include "registry/twin.h"
 #include "json/json.h"
 
 #define STAGE_MAX (4 * MIB) /* changes of an update that are kept in memory; more are a new file */
@@ -249,6 +250,38 @@ static int print_entry(struct index_sink *s, struct value entry, struct str *ret
     return r;
 }
 
+size_t index_sink_n(const struct index_sink *s)
+{
+    return s->n_items;
+}
+
+/* `item` has its texts in the sink's arena already. */
+static int take_entry(struct index_sink *s, struct registry_version *item, struct str text, struct err **err)
+{
+    int r;
+
+    index_hash(text, item->hash);
+    item->row = s->next_row++;
+    r = store_entry(s, item->row, text, err);
+    if (r < 0)
+        return r;
+    *add_item(s) = *item;
+    if (arena_failed(s->arena))
+        return err_set(err, ERRC_LIMIT, "entries.%.*s has too many versions", STR_ARG(s->chart));
+    return 0;
+}
+
+int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_found *twin, struct err **err)
+{
+    struct registry_version item = s->items[at];
+
+    if (twin->version.p)
+        item.version = arena_dup(s->arena, twin->version);
+    if (twin->app_version.p)
+        item.app_version = arena_dup(s->arena, twin->app_version);
+    return take_entry(s, &item, twin->text, err);
+}
+
 int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
                      struct err **err)
 {
@@ -266,16 +299,8 @@ int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, 
         if (index_sink_reuse(s, text))
             return 0;
     }
-    index_hash(text, item.hash);
-    item.row = s->next_row++;
-    r = store_entry(s, item.row, text, err);
-    if (r < 0)
-        return r;
     keep_texts(s, &item);
-    *add_item(s) = item;
-    if (arena_failed(s->arena))
-        return err_set(err, ERRC_LIMIT, "entries.%.*s has too many versions", STR_ARG(s->chart));
-    return 0;
+    return take_entry(s, &item, text, err);
 }
 
 /* ---- charts ------------------------------------------------------------------------------------------------------------ */

@@ -45,7 +45,3 @@ bool quick_plain_key(struct quick *q, struct str text, struct str *ret);
 bool quick_starts_plain(const struct quick *q);
 /* The bytes of text that only libyaml may judge: control characters, line breaks beyond \n, what is not UTF-8. */
 bool quick_all_printable(struct str text);
-
-/* The whole text, as yml_parse() would read it. False: ask libyaml. */
-NODISCARD bool yml_quick_parse(struct arena *a, struct str text, const struct yml_options *o,
-                               struct value *ret);

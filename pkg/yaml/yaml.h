@@ -22,6 +22,10 @@ struct yml_options {
  * Anchors, merge keys, key stringification, 1.1 booleans and numbers as go-yaml v2. LIMIT for depth and aliases. */
 NODISCARD int yml_parse(struct arena *a, struct str text, const struct yml_options *o, struct value *ret,
                         struct err **err);
+/* The same of text in the plain style that charts keep to: no anchors, tags, directives, tabs, and nothing odd. False: that is not
+ * certain, ask yml_parse(). */
+NODISCARD bool yml_quick_parse(struct arena *a, struct str text, const struct yml_options *o,
+                               struct value *ret);
 /* All documents as a list (empty documents are null items). */
 NODISCARD int yml_parse_all(struct arena *a, struct str text, const struct yml_options *o, struct value *ret,
                             struct err **err);
@@ -60,4 +64,5 @@ NODISCARD int yml_reader_next(struct yml_reader *r, struct yml_event *ret, struc
 /* The node that starts with `first` (a map, list or scalar event just read) as a value in `a`. */
 NODISCARD int yml_reader_value(struct yml_reader *r, const struct yml_event *first, struct arena *a,
                                const struct yml_options *o, struct value *ret, struct err **err);
-/* What a plain scalar means under go-yaml v2's rules. Strings are borrowed from `text`. */
+/* Would the text, written plain, be read as a string? Also false for YAML 1.1's base 60 numbers. */
+bool yml_reads_as_string(struct str text);

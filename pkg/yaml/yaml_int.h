@@ -9,8 +9,6 @@ enum yml_tag { YML_STR, YML_NULL, YML_BOOL, YML_INT, YML_FLOAT, YML_TIMESTAMP };
 /* *ret is what Go would hold: integers as int or uint64, floats as they are; timestamps stay text. `timestamps`: text may
  * be a timestamp (untagged, or tagged as one). */
 enum yml_tag yml_resolve_tag(struct str text, bool timestamps, struct value *ret);
-/* Would the text, written plain, be read as a string? Also false for YAML 1.1's base 60 numbers. */
-bool yml_reads_as_string(struct str text);
 
 /* yml_parse() by libyaml's events alone. */
 NODISCARD int yml_parse_events(struct arena *a, struct str text, const struct yml_options *o,
