@@ -127,3 +127,84 @@ const struct cli_command cmd_mirror_verify = {
     .args_max = 1,
     .run = run_verify,
 };
+
+/* ---- remove ---------------------------------------------------------------------------------------------------------- */
+
+static int remove_versions(struct cli *c, struct mirror *m, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MEMORY_MAX);
+    struct str path = str_from(c->args[1]), *tags = NULL;
+    size_t n = c->n_args - 2;
+    int r = n == 0 ? mirror_tags(m, a, path, &tags, &n, err) : 0;
+
+    if (r == 0 && n == 0)
+        r = err_set(err, ERRC_NOT_FOUND, "the mirror has no %s", c->args[1]);
+    for (size_t i = 0; i < n && r == 0; i++) {
+        struct str tag = tags ? tags[i] : oci_tag_of_version(a, str_from(c->args[i + 2]));
+
+        r = mirror_remove(m, path, tag, err);
+        if (r == 0)
+            cli_printf(c, "removed %.*s %.*s\n", STR_ARG(path), STR_ARG(tag));
+    }
+    return r;
+}
+
+static int run_remove(struct cli *c, struct err **err)
+{
+    CLEANUP(mirror_close) struct mirror *m = NULL;
+    int r = mirror_open(c->args[0], false, &m, err);
+
+    return r < 0 ? r : remove_versions(c, m, err);
+}
+
+const struct cli_command cmd_mirror_remove = {
+    .parent = "mirror",
+    .name = "remove",
+    .usage = "DIR CHART [VERSION ...]",
+    .brief = "take versions out of a mirror",
+    .help = "Take these versions of a chart out of the mirror in DIR, or all of them. `pintle mirror prune` "
+            "gives back the\n"
+            "room that they took.",
+    .args_min = 2,
+    .args_max = -1,
+    .run = run_remove,
+};
+
+/* ---- prune ----------------------------------------------------------------------------------------------------------- */
+
+static const struct cli_flag prune_flags[] = {
+    { "min-age", 0, CLI_DURATION, "1h", NULL, "younger bytes stay: a push may be about to name them", NULL },
+    CLI_FLAGS_END,
+};
+
+static int run_prune(struct cli *c, struct err **err)
+{
+    CLEANUP(mirror_close) struct mirror *m = NULL;
+    struct mirror_prune_figures f;
+    int r = mirror_open(c->args[0], false, &m, err);
+
+    if (r == 0)
+        r = mirror_prune(m, cli_duration_ns(c, "min-age") / 1000000000, &f, err);
+    if (r < 0)
+        return r;
+    cli_printf(c, "%zu objects of %lld bytes deleted\n", f.objects, (long long)f.bytes);
+    return 0;
+}
+
+const struct cli_command cmd_mirror_prune = {
+    .parent = "mirror",
+    .name = "prune",
+    .usage = "DIR",
+    .brief = "delete bytes that nothing in a mirror names any more",
+    .help =
+        "Delete the bytes of versions that were removed or replaced, and of pushes that were given up. What "
+        "a "
+        "version, a tag\n"
+        "or one of their manifests names stays, and so does what other archives take pieces from. The mirror "
+        "may be served\n"
+        "and written to meanwhile.",
+    .args_min = 1,
+    .args_max = 1,
+    .flags = prune_flags,
+    .run = run_prune,
+};

@@ -23,6 +23,8 @@
     X(mirror_add)           \
     X(mirror_export)        \
     X(mirror_import)        \
+    X(mirror_prune)         \
+    X(mirror_remove)        \
     X(mirror_serve)         \
     X(mirror_sync)          \
     X(mirror_verify)        \

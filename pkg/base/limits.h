@@ -88,14 +88,15 @@
 #define MIRROR_TAR_MAX (64 * MIB) /* an unpacked archive that is kept in pieces; larger ones are kept whole */
 #define MIRROR_TEXTS_MAX (256 * MIB) /* all pieces that one archive is made of, with what lies between them */
 #define MIRROR_SOURCES_MAX 32        /* objects that one archive takes pieces from */
-#define MIRROR_PROVENANCE_MAX (1 * MIB) /* a .prov file */
-#define MIRROR_RECORD_MAX (1 * MIB)     /* what is kept of one version: its index entry and digests */
-#define MIRROR_MANIFEST_MAX (4 * MIB)   /* an OCI manifest, as other registries */
-#define MIRROR_BLOB_MAX (64 * MIB)      /* an OCI blob that is pushed */
-#define MIRROR_UPLOADS_MAX 256          /* pushes that have begun and not ended */
-#define MIRROR_NAME_MAX ((size_t)255)   /* path and name of a chart */
-#define MIRROR_TAG_MAX ((size_t)128)    /* a version or tag, as OCI */
-#define MIRROR_SYNC_MAX ((size_t)20000) /* versions that one sync looks at */
+#define MIRROR_PROVENANCE_MAX (1 * MIB)   /* a .prov file */
+#define MIRROR_RECORD_MAX (1 * MIB)       /* what is kept of one version: its index entry and digests */
+#define MIRROR_MANIFEST_MAX (4 * MIB)     /* an OCI manifest, as other registries */
+#define MIRROR_BLOB_MAX (64 * MIB)        /* an OCI blob that is pushed */
+#define MIRROR_MANIFESTS_MAX ((size_t)32) /* manifests of one version */
+#define MIRROR_UPLOADS_MAX 256            /* pushes that have begun and not ended */
+#define MIRROR_NAME_MAX ((size_t)255)     /* path and name of a chart */
+#define MIRROR_TAG_MAX ((size_t)128)      /* a version or tag, as OCI */
+#define MIRROR_SYNC_MAX ((size_t)20000)   /* versions that one sync looks at */
 #define MIRROR_BUNDLE_MANIFEST_MAX (256 * MIB)
 
 /* Kubernetes */

@@ -64,9 +64,8 @@ static int check_entry(const struct adding *x, struct err **err)
     struct str name = value_str(value_getz(entry, "name")), version = value_str(value_getz(entry, "version"));
 
     if (x->what->place.n > 0 && (!str_eq(x->what->place, rec->path) || !str_eq(x->what->tag, rec->tag)))
-        return err_set(err, ERRC_INVALID, "pushed as %.*s:%.*s, the chart is %.*s %.*s",
-                       STR_ARG(x->what->place), STR_ARG(x->what->tag), STR_ARG(rec->name),
-                       STR_ARG(rec->version));
+        return err_set(err, ERRC_INVALID, "at %.*s:%.*s is the chart %.*s %.*s", STR_ARG(x->what->place),
+                       STR_ARG(x->what->tag), STR_ARG(rec->name), STR_ARG(rec->version));
     if (!value_is_map(entry) || (str_eq(name, x->record.name) && str_eq(version, x->record.version)))
         return 0;
     return err_set(err, ERRC_INVALID, "the index says %.*s %.*s, the archive is %.*s %.*s", STR_ARG(name),
@@ -87,6 +86,17 @@ static int find_old(struct adding *x, struct err **err)
     return r == -ERRC_NOT_FOUND ? 0 : r;
 }
 
+/* Is it one of "sha256:12…, 34…"? */
+static bool is_accepted(struct str accepted, struct str digest)
+{
+    struct str one;
+
+    while (str_split(&accepted, ',', &one))
+        if (str_ieq(str_trim_prefix(str_trim(one), STR("sha256:")), digest))
+            return true;
+    return false;
+}
+
 static int check_old(struct adding *x, enum mirror_outcome *ret, struct err **err)
 {
     *ret = MIRROR_ADDED;
@@ -97,7 +107,7 @@ static int check_old(struct adding *x, enum mirror_outcome *ret, struct err **er
         return 0;
     }
     *ret = MIRROR_REPLACED;
-    if (str_eq(x->old.accepted, x->record.archive))
+    if (str_eq(x->old.accepted, x->record.archive) || is_accepted(x->what->accepted, x->record.archive))
         return 0;
     return err_set(err, ERRC_DIGEST,
                    "%.*s %.*s is kept with sha256:%.*s; other bytes are refused: sha256:%.*s (if they are "
@@ -133,6 +143,15 @@ static int find_like(struct adding *x, struct str *like, size_t *ret_n, struct e
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------ */
 
+static int put_given_manifest(struct adding *x, char hex[SHA256_HEX], struct err **err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < x->what->n_blobs && r == 0; i++)
+        r = mirror_put(x->m, x->what->blobs[i], hex, err);
+    return r < 0 ? r : mirror_put(x->m, x->what->manifest, hex, err);
+}
+
 static int put_manifest(struct adding *x, struct err **err)
 {
     CLEANUP(buf_done) struct buf config = BUF_INIT(MIRROR_MANIFEST_MAX), text = BUF_INIT(MIRROR_MANIFEST_MAX);
@@ -148,7 +167,7 @@ static int put_manifest(struct adding *x, struct err **err)
     int r;
 
     if (x->what->manifest.n > 0) {
-        r = mirror_put(x->m, x->what->manifest, hex, err);
+        r = put_given_manifest(x, hex, err);
     } else {
         r = mirror_make_manifest(x->arena, &parts, &config, &text, err);
         if (r == 0)
@@ -193,26 +212,68 @@ static int write_new(struct adding *x, struct err **err)
     return r < 0 ? r : mirror_write_record(x->m, &x->record, err);
 }
 
-/* The bytes are there. What may have come since: a provenance file; another manifest for them, which is kept under its digest
- * while the tag stays what it is. */
-static int write_again(struct adding *x, struct err **err)
+bool mirror_record_has_manifest(const struct mirror_record *r, struct str digest)
+{
+    for (struct value_iter it = value_iter(r->manifests); value_next(&it);)
+        if (str_eq(value_str(it.v), digest))
+            return true;
+    return str_eq(r->manifest, digest);
+}
+
+/* One more manifest of x->record, beside those it has. */
+static int note_manifest(struct adding *x, struct str digest, struct err **err)
+{
+    struct value_list list = VALUE_LIST_INIT(x->arena);
+
+    if (mirror_record_has_manifest(&x->record, digest))
+        return 0;
+    if (value_len(x->record.manifests) + 2 > MIRROR_MANIFESTS_MAX)
+        return err_set(err, ERRC_LIMIT, "%.*s %.*s has %zu manifests, more are not kept",
+                       STR_ARG(x->record.path), STR_ARG(x->record.version), MIRROR_MANIFESTS_MAX);
+    for (struct value_iter it = value_iter(x->record.manifests); value_next(&it);)
+        value_list_add(&list, it.v);
+    value_list_add(&list, value_from_str(arena_dup(x->arena, digest)));
+    x->record.manifests = value_list_done(&list);
+    return 0;
+}
+
+/* Another manifest for the same bytes is kept under its digest, while the tag stays what it is. */
+static int add_manifest(struct adding *x, struct err **err)
 {
     char hex[SHA256_HEX];
     int r;
 
-    if (x->what->manifest.n > 0) {
-        r = mirror_put(x->m, x->what->manifest, hex, err);
-        if (r < 0)
-            return r;
-    }
-    if (x->what->provenance.n == 0 || x->old.provenance.n > 0) {
-        x->record = x->old;
-        return 0;
-    }
-    x->record.entry = x->old.entry;
-    r = put_provenance(x, err);
+    sha256_hex(x->what->manifest, hex);
+    r = note_manifest(x, str_from(hex), err);
+    return r < 0 ? r : put_given_manifest(x, hex, err);
+}
+
+/* One that says that there is a provenance file takes the place of one that did not. */
+static int add_provenance(struct adding *x, struct err **err)
+{
+    struct str before = x->record.manifest;
+    int r = put_provenance(x, err);
+
     if (r == 0)
         r = put_manifest(x, err);
+    return r < 0 ? r : note_manifest(x, before, err);
+}
+
+/* The bytes are there. What may have come since: a provenance file, another manifest. */
+static int write_again(struct adding *x, struct err **err)
+{
+    int r;
+
+    x->record = x->old;
+    if (x->what->provenance.n > 0 && x->old.provenance.n == 0)
+        r = add_provenance(x, err);
+    else if (x->what->manifest.n > 0)
+        r = add_manifest(x, err);
+    else
+        return 0;
+    if (r == 0 &&
+        value_equal(mirror_record_value(x->arena, &x->record), mirror_record_value(x->arena, &x->old)))
+        return 0;
     return r < 0 ? r : mirror_write_record(x->m, &x->record, err);
 }
 

@@ -103,12 +103,9 @@ static struct str type_of(struct value manifest)
 /* The media type of an object that is a manifest; "" for what is none. */
 static struct str stored_type(struct mirror *m, struct arena *a, struct str digest)
 {
-    CLEANUP(buf_done) struct buf text = BUF_INIT(MIRROR_MANIFEST_MAX);
     struct value v;
 
-    if (mirror_read(m, digest, &text, NULL) < 0 || json_parse(a, buf_str(&text), NULL, &v, NULL) < 0)
-        return STR("");
-    return type_of(v);
+    return mirror_read_manifest(m, a, digest, &v, NULL) < 0 ? STR("") : type_of(v);
 }
 
 static void get_manifest(struct mirror *m, const struct httpd_request *rq, struct str name,
@@ -148,24 +145,24 @@ static struct str descriptor_digest(struct value d)
     return str_trim_prefix(value_str(value_getz(d, "digest")), DIGEST_PREFIX);
 }
 
-/* The digest of the first one that is not here; "" when all are. */
-static struct str find_missing(struct mirror *m, struct value list)
+/* The digest of the first thing that is not here; "" when all are. */
+static struct str find_missing(const struct put *p)
 {
-    for (struct value_iter it = value_iter(list); value_next(&it);)
-        if (!mirror_has(m, descriptor_digest(it.v)))
-            return value_str(value_getz(it.v, "digest"));
+    size_t n;
+    struct mirror_named *named = mirror_manifest_names(p->arena, p->root, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!mirror_has(p->m, named[i].digest))
+            return arena_printf(p->arena, "sha256:%.*s", STR_ARG(named[i].digest));
+        mirror_touch(p->m, named[i].digest);
+    }
     return STR("");
 }
 
 static bool check_put(struct put *p, struct httpd_reply *reply)
 {
-    struct value config = value_getz(p->root, "config");
-    struct str missing = value_is_map(config) ? find_missing(p->m, value_from_list(&config, 1)) : STR("");
+    struct str missing = find_missing(p);
 
-    if (missing.n == 0)
-        missing = find_missing(p->m, value_getz(p->root, "layers"));
-    if (missing.n == 0)
-        missing = find_missing(p->m, value_getz(p->root, "manifests"));
     if (missing.n > 0)
         mirror_distribution_error(reply, 400, "MANIFEST_BLOB_UNKNOWN", "%.*s was not pushed",
                                   STR_ARG(missing));
@@ -320,6 +317,8 @@ static void on_blob(struct mirror *m, const struct httpd_request *rq, struct str
     } else if (!str_has_prefix(digest, DIGEST_PREFIX) || !mirror_has(m, hex)) {
         mirror_distribution_error(reply, 404, "BLOB_UNKNOWN", "there is no blob %.*s", STR_ARG(digest));
     } else {
+        if (rq->head) /* who is about to push asks what can be left out */
+            mirror_touch(m, hex);
         mirror_send_object(m, rq, hex, NULL, reply);
         httpd_reply_header(reply, "Docker-Content-Digest", "%.*s", STR_ARG(digest));
     }

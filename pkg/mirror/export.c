@@ -18,26 +18,28 @@
 struct exporter {
     struct mirror *m;
     struct arena *arena;
-    struct map seen; /* names of objects: digest, and ".pack" */
+    struct map seen; /* names of files of objects/ */
     struct value_list records, objects;
     struct mirror_bundle_figures figures;
 };
-
-static int add_object(struct exporter *x, struct str digest, struct err **err);
 
 /* A file of objects/ with the digest of its bytes. */
 static int add_file(struct exporter *x, struct str digest, const char *suffix, struct err **err)
 {
     CLEANUP(free_ptr) char *path = mirror_object_path(x->m, digest, suffix);
     CLEANUP(buf_done) struct buf bytes = BUF_INIT(OBJECT_MAX);
+    struct str name = arena_printf(x->arena, "%.*s%s", STR_ARG(digest), suffix);
     struct value o = value_new_map(x->arena);
     char hex[SHA256_HEX];
-    int r = fs_read_file(path, &bytes, err);
+    int r;
 
+    if (map_put(&x->seen, name, x))
+        return 0;
+    r = fs_read_file(path, &bytes, err);
     if (r < 0)
         return r;
     sha256_hex(buf_str(&bytes), hex);
-    value_setz(o, "name", value_from_str(arena_printf(x->arena, "%.*s%s", STR_ARG(digest), suffix)));
+    value_setz(o, "name", value_from_str(name));
     value_setz(o, "sha256", value_from_str(arena_dup(x->arena, str_from(hex))));
     value_setz(o, "size", value_from_int((int64_t)bytes.n));
     value_list_add(&x->objects, o);
@@ -46,6 +48,7 @@ static int add_file(struct exporter *x, struct str digest, const char *suffix, s
     return 0;
 }
 
+/* Of the archives that it takes pieces from the packs alone are needed. */
 static int add_pack(struct exporter *x, struct str digest, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(4 * MIRROR_TAR_MAX);
@@ -53,8 +56,11 @@ static int add_pack(struct exporter *x, struct str digest, struct err **err)
     size_t n;
     int r = mirror_pack_sources(x->m, a, digest, &sources, &n, err);
 
-    for (size_t i = 0; i < n && r == 0; i++)
-        r = add_object(x, sources[i], err);
+    for (size_t i = 0; i < n && r == 0; i++) {
+        CLEANUP(free_ptr) char *packed = mirror_object_path(x->m, sources[i], ".pack");
+
+        r = add_file(x, sources[i], fs_is_file(packed) ? ".pack" : ".pieces", err);
+    }
     return r < 0 ? r : add_file(x, digest, ".pack", err);
 }
 
@@ -62,52 +68,40 @@ static int add_object(struct exporter *x, struct str digest, struct err **err)
 {
     CLEANUP(free_ptr) char *packed = NULL;
 
-    if (map_put(&x->seen, digest, x))
-        return 0;
     if (!mirror_has(x->m, digest))
         return err_set(err, ERRC_NOT_FOUND, "nothing is kept under sha256:%.*s", STR_ARG(digest));
     packed = mirror_object_path(x->m, digest, ".pack");
     return fs_is_file(packed) ? add_pack(x, digest, err) : add_file(x, digest, "", err);
 }
 
-static int add_descriptors(struct exporter *x, struct value list, struct err **err)
-{
-    int r = 0;
-
-    for (struct value_iter it = value_iter(list); r == 0 && value_next(&it);)
-        r = add_object(x, str_trim_prefix(value_str(value_getz(it.v, "digest")), STR("sha256:")), err);
-    return r;
-}
-
-/* Config, layers and, for an index, its manifests. */
-static int add_manifest(struct exporter *x, struct str digest, struct err **err)
+/* With all that it names. */
+static int add_manifest(struct exporter *x, struct str digest, int depth, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(64 * MIB);
-    CLEANUP(buf_done) struct buf text = BUF_INIT(MIRROR_MANIFEST_MAX);
-    struct value v, config;
-    int r = mirror_read(x->m, digest, &text, err);
+    struct mirror_named *named;
+    struct value v;
+    size_t n;
+    int r = mirror_read_manifest(x->m, a, digest, &v, err);
 
-    if (r == 0)
-        r = json_parse(a, buf_str(&text), NULL, &v, err);
     if (r == 0)
         r = add_object(x, digest, err);
     if (r < 0)
         return r;
-    config = value_getz(v, "config");
-    if (value_is_map(config))
-        r = add_descriptors(x, value_from_list(&config, 1), err);
-    if (r == 0)
-        r = add_descriptors(x, value_getz(v, "layers"), err);
-    for (struct value_iter it = value_iter(value_getz(v, "manifests")); r == 0 && value_next(&it);)
-        r = add_descriptors(x, value_from_list(&it.v, 1), err);
+    named = mirror_manifest_names(a, v, &n);
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = named[i].is_manifest && depth < MIRROR_NESTED_MAX
+                ? add_manifest(x, named[i].digest, depth + 1, err)
+                : add_object(x, named[i].digest, err);
     return r;
 }
 
 static int add_record(struct exporter *x, const struct mirror_record *record, struct err **err)
 {
     struct value v = mirror_record_value(x->arena, record);
-    int r = add_manifest(x, record->manifest, err);
+    int r = add_manifest(x, record->manifest, 0, err);
 
+    for (struct value_iter it = value_iter(record->manifests); r == 0 && value_next(&it);)
+        r = add_manifest(x, value_str(it.v), 0, err);
     if (r == 0 && record->archive.n > 0)
         r = add_object(x, record->archive, err);
     if (r == 0 && record->provenance.n > 0)

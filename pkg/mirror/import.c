@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "base/fs.h"
 #include "mirror/bundle.h"
@@ -9,9 +10,12 @@
 
 #define IMPORT_MEMORY_MAX (1024 * MIB)
 #define OBJECT_MAX (2 * MIRROR_TAR_MAX)
+#define RECORD_MEMORY_MAX (4 * MIRROR_BLOB_MAX)
 
+/* The bundle is unpacked into a mirror of its own within the folder: its packs take pieces from each other, and the packs of the
+ * same archives here may be cut otherwise. */
 struct importer {
-    struct mirror *m;
+    struct mirror *m, *staging;
     struct arena *arena;
     int fd;
     struct buf *problems;
@@ -50,17 +54,29 @@ static int check_object(struct str name, struct str want, struct str bytes, stru
     return 0;
 }
 
+/* Where a file of the bundle's objects/ goes; NULL for what is none. Owned. */
+static char *object_path(struct importer *x, struct str name)
+{
+    struct str digest = str_sub(name, 0, MIN(name.n, (size_t)SHA256_HEX - 1));
+    struct str suffix = str_sub(name, digest.n, name.n);
+
+    if (!mirror_digest_valid(digest) ||
+        (suffix.n > 0 && !str_eq(suffix, STR(".pack")) && !str_eq(suffix, STR(".pieces"))))
+        return NULL;
+    return mirror_file(x->staging, "objects/%.2s/%.*s", digest.p, STR_ARG(name));
+}
+
 static int import_object(struct importer *x, struct value o, struct err **err)
 {
-    struct str name = value_str(value_getz(o, "name")), digest = str_trim_suffix(name, STR(".pack"));
+    struct str name = value_str(value_getz(o, "name"));
     CLEANUP(buf_done) struct buf bytes = BUF_INIT(OBJECT_MAX);
-    CLEANUP(free_ptr) char *path = NULL;
+    CLEANUP(free_ptr) char *path = object_path(x, name);
     CLEANUP(free_ptr) char *entry = NULL;
     int r;
 
-    if (!mirror_digest_valid(digest))
+    if (!path)
         return err_set(err, ERRC_PARSE, "the manifest names an object that is none");
-    entry = xasprintf("objects/%.2s/%.*s", digest.p, STR_ARG(name));
+    entry = xasprintf("objects/%.2s/%.*s", name.p, STR_ARG(name));
     r = bundle_read(x->fd, entry, &bytes, err);
     if (r == 0)
         r = check_object(name, value_str(value_getz(o, "sha256")), buf_str(&bytes), err);
@@ -68,75 +84,186 @@ static int import_object(struct importer *x, struct value o, struct err **err)
         return r;
     x->figures.objects++;
     x->figures.bytes += (int64_t)bytes.n;
-    path = mirror_object_path(x->m, digest, name.n > digest.n ? ".pack" : "");
-    if (fs_is_file(path))
-        return 0;
-    r = mirror_lock(x->m, err);
+    return mirror_write_file(x->staging, path, buf_str(&bytes), err);
+}
+
+static int read_object(struct importer *x, struct arena *a, struct str digest, struct str *ret,
+                       struct err **err)
+{
+    CLEANUP(buf_done) struct buf bytes = BUF_INIT(MIRROR_BLOB_MAX);
+    int r = digest.n ? mirror_read(x->staging, digest, &bytes, err) : 0;
+
+    if (r == 0)
+        *ret = arena_dup(a, buf_str(&bytes));
+    return r;
+}
+
+/* ---- charts ------------------------------------------------------------------------------------------------------------- */
+
+/* A manifest, and what it names beside the archive and its provenance file. */
+static int read_manifest_parts(struct importer *x, struct arena *a, const struct mirror_record *record,
+                               struct str digest, struct mirror_addition *what, struct err **err)
+{
+    struct mirror_named *named;
+    struct str *blobs;
+    struct value v;
+    size_t n;
+    int r = read_object(x, a, digest, &what->manifest, err);
+
+    if (r == 0)
+        r = mirror_read_manifest(x->staging, a, digest, &v, err);
     if (r < 0)
         return r;
-    r = mirror_write_file(x->m, path, buf_str(&bytes), err);
+    named = mirror_manifest_names(a, v, &n);
+    blobs = ARENA_ARRAY(a, struct str, n + 1);
+    what->blobs = blobs;
+    what->n_blobs = 0;
+    for (size_t i = 0; i < n && r == 0; i++)
+        if (!str_eq(named[i].digest, record->archive) && !str_eq(named[i].digest, record->provenance))
+            r = read_object(x, a, named[i].digest, &blobs[what->n_blobs++], err);
+    return r;
+}
+
+static void refuse(struct importer *x, const struct mirror_record *record, struct err *cause)
+{
+    x->figures.refused++;
+    buf_addf(x->problems, "refused %.*s %.*s: %s\n", STR_ARG(record->path), STR_ARG(record->tag),
+             err_message(cause));
+    err_free(cause);
+}
+
+static int add_chart(struct importer *x, struct arena *a, const struct mirror_record *record,
+                     const struct mirror_addition *what, enum mirror_outcome *ret, struct err **err)
+{
+    struct err *cause = NULL;
+    int r = mirror_add(x->m, a, what, ret, NULL, &cause);
+
+    if (r == -ERRC_DIGEST) {
+        refuse(x, record, cause);
+        return 0;
+    }
+    if (r == 0)
+        return 1;
+    if (err)
+        *err = TAKE(cause);
+    err_free(cause);
+    return r;
+}
+
+static int import_chart(struct importer *x, struct arena *a, const struct mirror_record *record,
+                        struct err **err)
+{
+    struct mirror_addition what = { .folder = str_dirname(record->path),
+                                    .entry = record->entry,
+                                    .source = record->source,
+                                    .place = record->path,
+                                    .tag = record->tag };
+    enum mirror_outcome outcome, again;
+    int r = read_object(x, a, record->archive, &what.archive, err);
+
+    if (r == 0)
+        r = read_object(x, a, record->provenance, &what.provenance, err);
+    if (r == 0)
+        r = read_manifest_parts(x, a, record, record->manifest, &what, err);
+    if (r == 0)
+        r = add_chart(x, a, record, &what, &outcome, err);
+    if (r <= 0)
+        return r;
+    x->figures.added += outcome == MIRROR_ADDED;
+    x->figures.kept += outcome == MIRROR_KEPT;
+    x->figures.replaced += outcome == MIRROR_REPLACED;
+    for (struct value_iter it = value_iter(record->manifests); r > 0 && value_next(&it);) {
+        r = read_manifest_parts(x, a, record, value_str(it.v), &what, err);
+        if (r == 0)
+            r = add_chart(x, a, record, &what, &again, err);
+    }
+    return r < 0 ? r : 0;
+}
+
+/* ---- tags that are no charts --------------------------------------------------------------------------------------------- */
+
+static int copy_object(struct importer *x, struct arena *a, struct str digest, struct err **err)
+{
+    struct str bytes = STR("");
+    char hex[SHA256_HEX];
+    int r = read_object(x, a, digest, &bytes, err);
+
+    if (r == 0)
+        r = mirror_lock(x->m, err);
+    if (r < 0)
+        return r;
+    r = mirror_put(x->m, bytes, hex, err);
     mirror_unlock(x->m);
     return r;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------ */
-
-static int check_bytes(struct importer *x, struct str digest, struct err **err)
+static int copy_manifest(struct importer *x, struct arena *a, struct str digest, int depth, struct err **err)
 {
-    CLEANUP(buf_done) struct buf bytes = BUF_INIT(MIRROR_BLOB_MAX);
+    struct mirror_named *named;
+    struct value v;
+    size_t n;
+    int r = mirror_read_manifest(x->staging, a, digest, &v, err);
 
-    return digest.n ? mirror_read(x->m, digest, &bytes, err) : 0;
+    if (r < 0)
+        return r;
+    named = mirror_manifest_names(a, v, &n);
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = named[i].is_manifest && depth < MIRROR_NESTED_MAX
+                ? copy_manifest(x, a, named[i].digest, depth + 1, err)
+                : copy_object(x, a, named[i].digest, err);
+    return r < 0 ? r : copy_object(x, a, digest, err);
 }
 
-static void refuse(struct importer *x, const struct mirror_record *record, const struct mirror_record *old)
+static int import_tag(struct importer *x, struct arena *a, const struct mirror_record *record,
+                      struct err **err)
 {
-    x->figures.refused++;
-    buf_addf(x->problems, "refused %.*s %.*s: kept with sha256:%.*s, the bundle has sha256:%.*s\n",
-             STR_ARG(record->path), STR_ARG(record->tag), STR_ARG(old->archive), STR_ARG(record->archive));
-}
-
-static int import_locked(struct importer *x, struct mirror_record *record, struct err **err)
-{
+    struct err *cause = NULL;
     struct mirror_record old;
-    int r = mirror_find(x->m, x->arena, record->path, record->tag, &old, NULL);
+    struct str manifest;
+    bool there = mirror_find(x->m, a, record->path, record->tag, &old, NULL) == 0;
+    int r;
 
-    if (r == 0 && str_eq(old.archive, record->archive) &&
-        (old.archive.n > 0 || str_eq(old.manifest, record->manifest))) {
+    if (there && str_eq(old.manifest, record->manifest)) {
         x->figures.kept++;
         return 0;
     }
-    if (r == 0 && old.archive.n > 0 && !str_eq(old.accepted, record->archive)) {
-        refuse(x, record, &old);
+    r = copy_manifest(x, a, record->manifest, 0, err);
+    if (r == 0)
+        r = read_object(x, a, record->manifest, &manifest, err);
+    if (r < 0)
+        return r;
+    r = mirror_add_tag(x->m, record->path, record->tag, manifest, record->media_type, &cause);
+    if (r == -ERRC_DIGEST) {
+        refuse(x, record, cause);
         return 0;
     }
-    x->figures.added += r < 0;
-    x->figures.replaced += r == 0;
-    return mirror_write_record(x->m, record, err);
+    x->figures.added += r == 0 && !there;
+    x->figures.replaced += r == 0 && there;
+    if (err)
+        *err = TAKE(cause);
+    err_free(cause);
+    return r;
 }
+
+/* ---- all of it ------------------------------------------------------------------------------------------------------------ */
 
 static int import_record(struct importer *x, struct value v, struct err **err)
 {
+    CLEANUP(arena_free) struct arena *a = arena_new(RECORD_MEMORY_MAX);
     struct mirror_record record = { .path = value_str(value_getz(v, "path")),
                                     .tag = value_str(value_getz(v, "tag")) };
     int r = mirror_record_read(v, &record, err);
 
-    record.accepted = STR("");
     if (r == 0 && (!mirror_path_valid(record.path) || !mirror_tag_valid(record.tag)))
         r = err_set(err, ERRC_PARSE, "the manifest names a version that cannot be kept");
     if (r == 0)
-        r = check_bytes(x, record.archive, err);
-    if (r == 0)
-        r = check_bytes(x, record.provenance, err);
-    if (r == 0)
-        r = check_bytes(x, record.manifest, err);
-    if (r == 0)
-        r = mirror_lock(x->m, err);
+        r = record.archive.n ? import_chart(x, a, &record, err) : import_tag(x, a, &record, err);
+    if (r == 0 && arena_failed(a))
+        r = err_set(err, ERRC_LIMIT, "it takes more than %zu bytes", RECORD_MEMORY_MAX);
     if (r < 0)
         return err_wrap(err, r, "%.*s %.*s", STR_ARG(record.path), STR_ARG(record.tag));
     x->figures.versions++;
-    r = import_locked(x, &record, err);
-    mirror_unlock(x->m);
-    return r;
+    return 0;
 }
 
 static int import_all(struct importer *x, struct str public_pem, struct err **err)
@@ -153,17 +280,46 @@ static int import_all(struct importer *x, struct str public_pem, struct err **er
     return r;
 }
 
+/* With its lock held: who sweeps leaves it alone. */
+static int open_staging(struct importer *x, const char *folder, struct err **err)
+{
+    int r = mirror_lock(x->m, err);
+
+    if (r < 0)
+        return r;
+    r = mirror_open(folder, true, &x->staging, err);
+    if (r == 0) {
+        r = mirror_lock(x->staging, err);
+        if (r < 0)
+            mirror_close(TAKE(x->staging));
+    }
+    mirror_unlock(x->m);
+    return r;
+}
+
+static void close_staging(struct importer *x, const char *folder)
+{
+    IGNORE_ERROR(fs_remove_tree(folder, NULL));
+    mirror_unlock(x->staging);
+    mirror_close(x->staging);
+}
+
 int mirror_import(struct mirror *m, const char *file, struct str public_pem, struct buf *problems,
                   struct mirror_bundle_figures *ret, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(IMPORT_MEMORY_MAX);
     CLEANUP(fd_close) int fd = open(file, O_RDONLY | O_CLOEXEC);
+    CLEANUP(free_ptr) char *folder = mirror_file(m, MIRROR_STAGING "%08x", arc4random());
     struct importer x = { .m = m, .arena = a, .fd = fd, .problems = problems };
     int r;
 
     if (fd < 0)
         return err_errno(err, errno, "%s", file);
+    r = open_staging(&x, folder, err);
+    if (r < 0)
+        return r;
     r = import_all(&x, public_pem, err);
+    close_staging(&x, folder);
     if (r < 0)
         return err_wrap(err, r, "%s", file);
     *ret = x.figures;

@@ -36,3 +36,41 @@ int mirror_make_manifest(struct arena *a, const struct mirror_manifest_parts *pa
     value_setz(v, "annotations", registry_chart_annotations(a, parts->metadata, parts->created));
     return json_print(v, 0, out, err);
 }
+
+/* ---- what manifests name ------------------------------------------------------------------------------------------------ */
+
+static void add_named(struct mirror_named *to, size_t *n, struct value descriptor, bool is_manifest)
+{
+    struct str digest = value_str(value_getz(descriptor, "digest"));
+
+    to[(*n)++] = (struct mirror_named){ str_trim_prefix(digest, STR("sha256:")), is_manifest };
+}
+
+struct mirror_named *mirror_manifest_names(struct arena *a, struct value manifest, size_t *ret_n)
+{
+    struct value config = value_getz(manifest, "config"), layers = value_getz(manifest, "layers"),
+                 manifests = value_getz(manifest, "manifests");
+    struct mirror_named *all =
+        ARENA_ARRAY(a, struct mirror_named, value_len(layers) + value_len(manifests) + 1);
+    size_t n = 0;
+
+    if (value_is_map(config))
+        add_named(all, &n, config, false);
+    for (struct value_iter it = value_iter(layers); value_next(&it);)
+        add_named(all, &n, it.v, false);
+    for (struct value_iter it = value_iter(manifests); value_next(&it);)
+        add_named(all, &n, it.v, true);
+    *ret_n = n;
+    return all;
+}
+
+int mirror_read_manifest(struct mirror *m, struct arena *a, struct str digest, struct value *ret,
+                         struct err **err)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(MIRROR_MANIFEST_MAX);
+    int r = mirror_read(m, digest, &text, err);
+
+    if (r == 0)
+        r = json_parse(a, buf_str(&text), NULL, ret, err);
+    return r < 0 ? err_wrap(err, r, "manifest %.*s", STR_ARG(digest)) : 0;
+}

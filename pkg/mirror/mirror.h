@@ -8,8 +8,10 @@
  *     pintle-mirror                    says what the folder is
  *     objects/ab/abcd…                 bytes under their SHA-256: archives, provenance files, OCI manifests and configs
  *     objects/ab/abcd….pack            an archive in pieces, most of them those of an earlier version (pack.h)
+ *     objects/ab/abcd….pieces          what was a pack: later archives take pieces from it, itself is not kept any more
  *     charts/<path>/<name>/@<tag>      one version: its digests and its index entry, JSON; the tag is the version, "+" as "_"
  *     cache/                           archives put together again for serving; may be removed at any time
+ *     import-…/                        a bundle that is being unpacked
  *
  * Every file is written beside its place, synced and renamed, objects before the record that names them: a process killed at
  * any moment leaves the old state or the new one, and temporary files that the next writer sweeps away. A full disk fails the
@@ -43,6 +45,8 @@ struct mirror_record {
     struct str source;     /* where it came from: a URL without credentials; "" when it was added by hand */
     struct str accepted;   /* the digest that may take its place */
     struct value entry;    /* of the index, unknown fields too; without urls */
+    struct value
+        manifests; /* digests of other manifests that were pushed or published for these bytes; may be null */
 };
 
 /* Is this a place that a chart can be kept at: parts of letters, digits, '.', '_', '-' that begin with a letter or digit? */
@@ -85,8 +89,12 @@ struct mirror_addition {
     struct str provenance; /* the .prov, or "" */
     struct value entry;    /* of the upstream index; null: made from the archive */
     struct str source;
-    struct str manifest;   /* an OCI manifest that was pushed; "": made as Helm does */
-    struct str place, tag; /* where the pusher wants it, which the chart must agree to; "": wherever */
+    struct str manifest; /* the OCI manifest that it came with; "": made as Helm does */
+    const struct str
+        *blobs; /* what the manifest names beside archive and provenance file, unless it is kept already */
+    size_t n_blobs;
+    struct str place, tag; /* where it was found or is to go, which the chart must agree to; "": wherever */
+    struct str accepted;   /* digests, commas between them, that may take the place of what is kept */
 };
 /* Checks that it is a chart and keeps it. *ret_record (may be NULL) lives in `a`. PARSE for what is no chart archive; INVALID for
  * names that cannot be kept; DIGEST, naming both digests, when the version is there with other bytes. */
@@ -95,6 +103,27 @@ NODISCARD int mirror_add(struct mirror *m, struct arena *a, const struct mirror_
 /* Lets the next addition of this version have this digest. NOT_FOUND. */
 NODISCARD int mirror_accept(struct mirror *m, struct str path, struct str tag, struct str digest,
                             struct err **err);
+/* Objects may take so many bytes on disk: what would take more is refused with LIMIT. 0: no limit. Before other threads use m. */
+void mirror_set_limit(struct mirror *m, int64_t bytes);
+/* The bytes that they take. */
+NODISCARD int mirror_size(struct mirror *m, int64_t *ret, struct err **err);
+
+/* ---- removing ---------------------------------------------------------------------------------------------------- */
+
+/* Forgets a version or tag; its bytes stay until mirror_prune(). NOT_FOUND. */
+NODISCARD int mirror_remove(struct mirror *m, struct str path, struct str tag, struct err **err);
+/* ... and every version and tag of the charts directly in the folder; how many. */
+NODISCARD int mirror_remove_folder(struct mirror *m, struct str folder, size_t *ret_n, struct err **err);
+
+struct mirror_prune_figures {
+    size_t objects;
+    int64_t bytes;
+};
+/* Deletes objects that no version or tag names: neither its record, nor one of its manifests, nor an archive that takes pieces
+ * from them. Younger ones than `min_age_s` stay: a push brings what its manifest names before the manifest. May be killed at any
+ * moment. When something that is kept cannot be read, nothing is deleted. */
+NODISCARD int mirror_prune(struct mirror *m, int64_t min_age_s, struct mirror_prune_figures *ret,
+                           struct err **err);
 
 /* ---- checking ---------------------------------------------------------------------------------------------------- */
 

@@ -10,6 +10,8 @@
 #include "mirror/pack.h"
 #include "oci/oci.h"
 
+#define MIRROR_STAGING "import-"     /* and random digits: a bundle that is being unpacked */
+#define MIRROR_NESTED_MAX 4          /* indexes of manifests in each other */
 #define MIRROR_CACHE_MAX (512 * MIB) /* of cache/, unless told otherwise */
 
 struct mirror {
@@ -18,6 +20,9 @@ struct mirror {
     int lock_fd;
     bool swept; /* what a killed writer left is gone */
     size_t cache_max;
+    int64_t limit; /* of what objects may take; 0: none */
+    int64_t used;  /* what they take, -1: to be counted; by writers */
+    bool full;     /* the last object did not fit; by writers */
 };
 
 /* cut.c: the length of the first piece of `s`, which begins at `at` in its tar. Pieces end where the content says so, so that
@@ -33,9 +38,14 @@ char *mirror_file(const struct mirror *m, const char *fmt, ...) PRINTF(2, 3)
 /* Writes a file for good, its folders too. */
 NODISCARD int mirror_write_file(struct mirror *m, const char *path, struct str content, struct err **err);
 
-/* object.c: a file without a name that holds these bytes. */
+int64_t mirror_objects_bytes(struct mirror *m); /* store.c: what objects/ takes */
+
+/* cache.c: a file without a name that holds these bytes. */
 NODISCARD int mirror_open_bytes(struct str bytes, int *ret_fd, int64_t *ret_size, struct err **err);
-/* The same file: under the lock. */
+
+/* object.c: makes what is kept young again, so that it is not pruned before it is named. */
+void mirror_touch(struct mirror *m, struct str digest);
+/* Under the lock: */
 NODISCARD int mirror_put(struct mirror *m, struct str bytes, char hex[SHA256_HEX], struct err **err);
 /* An archive, as a pack when that is smaller; `like` are archives of neighbouring versions, best first. */
 NODISCARD int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *like, size_t n_like,
@@ -45,6 +55,8 @@ NODISCARD int mirror_put_archive(struct mirror *m, struct str bytes, const struc
 /* A record without path and tag, and back. PARSE. */
 NODISCARD int mirror_record_read(struct value v, struct mirror_record *ret, struct err **err);
 struct value mirror_record_value(struct arena *a, const struct mirror_record *record);
+/* Is it the record's own manifest, or another one for the same bytes? */
+bool mirror_record_has_manifest(const struct mirror_record *record, struct str digest);
 NODISCARD int mirror_write_record(struct mirror *m, const struct mirror_record *record,
                                   struct err **err); /* under the lock */
 
@@ -59,7 +71,17 @@ struct mirror_manifest_parts {
 NODISCARD int mirror_make_manifest(struct arena *a, const struct mirror_manifest_parts *parts,
                                    struct buf *config, struct buf *out, struct err **err);
 
-/* object.c: where an object is kept; `suffix` "" or ".pack". Owned. */
+/* What a manifest names: its config and layers; of an index its manifests. In `a`. */
+struct mirror_named {
+    struct str digest;
+    bool is_manifest;
+};
+struct mirror_named *mirror_manifest_names(struct arena *a, struct value manifest, size_t *ret_n);
+/* The manifest that is kept under this digest. In `a`. */
+NODISCARD int mirror_read_manifest(struct mirror *m, struct arena *a, struct str digest, struct value *ret,
+                                   struct err **err);
+
+/* object.c: where an object is kept; `suffix` "", ".pack" or ".pieces". Owned. */
 char *mirror_object_path(struct mirror *m, struct str digest, const char *suffix) NODISCARD;
 /* The digests that a pack takes pieces from; in `a`. */
 NODISCARD int mirror_pack_sources(struct mirror *m, struct arena *a, struct str digest, struct str **ret,
@@ -69,3 +91,7 @@ NODISCARD int mirror_pack_sources(struct mirror *m, struct arena *a, struct str 
  * FORBIDDEN for a signature that does not fit. */
 NODISCARD int mirror_sign(struct str pem, struct str text, struct buf *out, struct err **err);
 NODISCARD int mirror_check_signature(struct str pem, struct str text, struct str signature, struct err **err);
+
+/* add.c: a tag that is no chart. DIGEST when the tag is a chart's. */
+NODISCARD int mirror_add_tag(struct mirror *m, struct str path, struct str tag, struct str manifest,
+                             struct str media_type, struct err **err);

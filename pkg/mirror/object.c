@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
+#include <assert.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,14 +8,13 @@
 #include "base/fs.h"
 #include "mirror/mirror_int.h"
 
-#define LOG_MODULE "mirror"
-#include "base/log.h"
-
 #define PACK_MEMORY_MAX (4 * MIRROR_TAR_MAX + MIRROR_TEXTS_MAX)
-#define LIKE_MAX 3 /* neighbours that are looked at for one that is kept as a pack */
+#define TOUCH_S 600 /* an object that is wanted again is made younger, but not at every look */
+#define LIKE_MAX 3  /* neighbours that are looked at for one that is kept as a pack */
 
 char *mirror_object_path(struct mirror *m, struct str digest, const char *suffix)
 {
+    assert(digest.p && digest.n > 2);
     return mirror_file(m, "objects/%.2s/%.*s%s", digest.p, STR_ARG(digest), suffix);
 }
 
@@ -42,11 +39,22 @@ struct opened {
     struct buf tar;
 };
 
-static int read_pack(struct mirror *m, struct arena *a, struct str digest, struct pack *ret, struct err **err)
+static int read_pack_file(struct mirror *m, struct str digest, struct buf *out, struct err **err)
 {
     CLEANUP(free_ptr) char *path = mirror_object_path(m, digest, ".pack");
+    CLEANUP(free_ptr) char *pieces = mirror_object_path(m, digest, ".pieces");
+    int r = fs_read_file(path, out, err);
+
+    if (r != -ERRC_NOT_FOUND)
+        return r;
+    err_clear(err);
+    return fs_read_file(pieces, out, err);
+}
+
+static int read_pack(struct mirror *m, struct arena *a, struct str digest, struct pack *ret, struct err **err)
+{
     CLEANUP(buf_done) struct buf bytes = BUF_INIT(2 * MIRROR_TAR_MAX);
-    int r = fs_read_file(path, &bytes, err);
+    int r = read_pack_file(m, digest, &bytes, err);
 
     if (r == 0)
         r = pack_parse(a, buf_str(&bytes), ret, err);
@@ -109,7 +117,11 @@ int mirror_read(struct mirror *m, struct str digest, struct buf *out, struct err
     if (!mirror_has(m, digest))
         return err_set(err, ERRC_NOT_FOUND, "nothing is kept under sha256:%.*s", STR_ARG(digest));
     whole = mirror_object_path(m, digest, "");
-    r = fs_is_file(whole) ? fs_read_file(whole, out, err) : unpack(m, digest, out, err);
+    r = fs_read_file(whole, out, err);
+    if (r == -ERRC_NOT_FOUND) {
+        err_clear(err);
+        r = unpack(m, digest, out, err);
+    }
     if (r < 0)
         return r;
     sha256_hex(str_sub(buf_str(out), start, out->n), hex);
@@ -119,136 +131,57 @@ int mirror_read(struct mirror *m, struct str digest, struct buf *out, struct err
     return 0;
 }
 
-/* ---- the cache of archives put together again ------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------------------------------- */
 
-struct cached {
-    char *path;
-    int64_t size, used;
-};
-
-static int compare_used(const void *x, const void *y)
+static int make_room(struct mirror *m, size_t n, struct err **err)
 {
-    const struct cached *a = x, *b = y;
-
-    return a->used < b->used ? -1 : a->used > b->used;
-}
-
-/* Removes what was not used for longest until `room` more bytes fit. */
-static void trim_cache(struct mirror *m, size_t room)
-{
-    CLEANUP(free_ptr) char *dir = mirror_file(m, "cache");
-    struct cached *all;
-    int64_t total = (int64_t)room;
-    char **names;
-    size_t n;
-
-    if (fs_list_dir(dir, &names, &n, NULL) < 0)
-        return;
-    all = xcalloc(n + 1, sizeof(*all));
-    for (size_t i = 0; i < n; i++) {
-        struct stat st = { 0 };
-
-        all[i].path = fs_join(dir, names[i]);
-        if (stat(all[i].path, &st) == 0)
-            all[i] = (struct cached){ all[i].path, st.st_size, st.st_mtim.tv_sec };
-        total += st.st_size;
-    }
-    qsort(all, n, sizeof(*all), compare_used);
-    for (size_t i = 0; i < n; i++) {
-        if (total > (int64_t)m->cache_max && unlink(all[i].path) == 0)
-            total -= all[i].size;
-        free(all[i].path);
-    }
-    free(all);
-    fs_names_free(names, n);
-}
-
-static void write_cache(struct mirror *m, const char *path, struct str bytes)
-{
-    CLEANUP(err_free) struct err *err = NULL;
-    CLEANUP(free_ptr) char *dir = mirror_file(m, "cache");
-    int r = fs_make_dirs(dir, 0755, &err);
-
-    trim_cache(m, bytes.n);
-    if (r == 0)
-        r = fs_write_file(path, bytes, 0644, &err);
-    if (r < 0)
-        log_debug("not cached", LOG_ERR(err));
-}
-
-static int open_file(const char *path, int64_t *ret_size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    struct stat st;
-
-    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        return -1;
-    }
-    if (fd >= 0)
-        *ret_size = st.st_size;
-    return fd;
-}
-
-int mirror_open_bytes(struct str bytes, int *ret_fd, int64_t *ret_size, struct err **err)
-{
-    CLEANUP(fd_close) int fd = open("/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-
-    if (fd < 0)
-        return err_errno(err, errno, "/tmp");
-    for (size_t at = 0; at < bytes.n;) {
-        ssize_t n = write(fd, bytes.p + at, bytes.n - at);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return err_errno(err, errno, "/tmp");
-        at += (size_t)n;
-    }
-    *ret_size = (int64_t)bytes.n;
-    *ret_fd = fd;
-    fd = -1;
+    if (m->limit > 0 && m->used < 0)
+        m->used = mirror_objects_bytes(m);
+    m->full = m->limit > 0 && m->used + (int64_t)n > m->limit;
+    if (m->full)
+        return err_set(err, ERRC_LIMIT,
+                       "the mirror is full: it takes %lld of %lld bytes, this would be %zu more",
+                       (long long)m->used, (long long)m->limit, n);
+    if (m->used >= 0)
+        m->used += (int64_t)n;
     return 0;
 }
 
-int mirror_open_object(struct mirror *m, struct str digest, int *ret_fd, int64_t *ret_size, struct err **err)
+static int write_object(struct mirror *m, const char *path, struct str bytes, struct err **err)
 {
-    CLEANUP(buf_done) struct buf bytes = BUF_INIT(MIRROR_BLOB_MAX);
-    CLEANUP(free_ptr) char *path = NULL;
-    CLEANUP(free_ptr) char *cached = NULL;
-    int r;
+    int r = make_room(m, bytes.n, err);
 
-    if (!mirror_has(m, digest))
-        return err_set(err, ERRC_NOT_FOUND, "nothing is kept under sha256:%.*s", STR_ARG(digest));
-    path = mirror_object_path(m, digest, "");
-    cached = mirror_file(m, "cache/%.*s", STR_ARG(digest));
-    *ret_fd = open_file(path, ret_size);
-    if (*ret_fd < 0) {
-        *ret_fd = open_file(cached, ret_size);
-        if (*ret_fd >= 0)
-            futimens(*ret_fd, NULL);
-    }
-    if (*ret_fd >= 0)
-        return 0;
-    r = mirror_read(m, digest, &bytes, err);
-    if (r < 0)
-        return r;
-    write_cache(m, cached, buf_str(&bytes));
-    *ret_fd = open_file(cached, ret_size);
-    return *ret_fd >= 0 ? 0 : mirror_open_bytes(buf_str(&bytes), ret_fd, ret_size, err);
+    return r < 0 ? r : mirror_write_file(m, path, bytes, err);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+static void touch_file(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && st.st_mtim.tv_sec < clock_wall().s - TOUCH_S)
+        utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+void mirror_touch(struct mirror *m, struct str digest)
+{
+    CLEANUP(free_ptr) char *whole = mirror_object_path(m, digest, "");
+    CLEANUP(free_ptr) char *packed = mirror_object_path(m, digest, ".pack");
+
+    touch_file(whole);
+    touch_file(packed);
+}
 
 int mirror_put(struct mirror *m, struct str bytes, char hex[SHA256_HEX], struct err **err)
 {
     CLEANUP(free_ptr) char *path = NULL;
 
     sha256_hex(bytes, hex);
-    if (mirror_has(m, str_from(hex)))
+    if (mirror_has(m, str_from(hex))) {
+        mirror_touch(m, str_from(hex));
         return 0;
+    }
     path = mirror_object_path(m, str_from(hex), "");
-    return mirror_write_file(m, path, bytes, err);
+    return write_object(m, path, bytes, err);
 }
 
 /* 1 when it was written as a pack. */
@@ -270,7 +203,7 @@ static int put_pack(struct mirror *m, struct str bytes, struct str like, const c
     buf_done(&o.tar);
     if (r <= 0)
         return r;
-    r = mirror_write_file(m, path, buf_str(&packed), err);
+    r = write_object(m, path, buf_str(&packed), err);
     return r < 0 ? r : 1;
 }
 
@@ -285,26 +218,37 @@ static struct str find_pack(struct mirror *m, const struct str *like, size_t n)
     return STR("");
 }
 
+/* Pushed as a blob before it was known to be an archive. */
+static void drop_whole(struct mirror *m, struct str digest)
+{
+    CLEANUP(free_ptr) char *path = mirror_object_path(m, digest, "");
+    struct stat st;
+
+    if (stat(path, &st) == 0 && unlink(path) == 0 && m->used >= 0)
+        m->used -= st.st_size;
+}
+
 int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *like, size_t n_like,
                        char hex[SHA256_HEX], struct err **err)
 {
     CLEANUP(free_ptr) char *path = NULL;
+    CLEANUP(free_ptr) char *pieces = NULL;
     struct str base = find_pack(m, like, n_like);
     int r;
 
     sha256_hex(bytes, hex);
     path = mirror_object_path(m, str_from(hex), ".pack");
+    pieces = mirror_object_path(m, str_from(hex), ".pieces");
     if (fs_is_file(path))
         return 0;
+    if (fs_is_file(pieces)) /* others point into these, and a new pack would have its pieces elsewhere */
+        return mirror_put(m, bytes, hex, err);
     r = put_pack(m, bytes, base, path, err);
     if (r == 0 && base.n > 0)
         r = put_pack(m, bytes, STR(""), path, err); /* too many sources, or nothing in common */
     if (r == 0)
         return mirror_put(m, bytes, hex, err);
-    if (r == 1) { /* pushed as a blob before it was known to be an archive */
-        CLEANUP(free_ptr) char *whole = mirror_object_path(m, str_from(hex), "");
-
-        unlink(whole);
-    }
+    if (r == 1)
+        drop_whole(m, str_from(hex));
     return r < 0 ? r : 0;
 }

@@ -77,6 +77,10 @@ int mirror_record_read(struct value v, struct mirror_record *ret, struct err **e
         *field(ret, i) = s;
     }
     ret->entry = value_getz(v, "entry");
+    ret->manifests = value_getz(v, "manifests");
+    for (struct value_iter it = value_iter(ret->manifests); value_next(&it);)
+        if (!mirror_digest_valid(value_str(it.v)))
+            return err_set(err, ERRC_PARSE, "manifests has what is no digest");
     if (ret->manifest.n == 0 || (ret->archive.n > 0) != value_is_map(ret->entry))
         return err_set(err, ERRC_PARSE, "a damaged record");
     return 0;
@@ -92,6 +96,8 @@ struct value mirror_record_value(struct arena *a, const struct mirror_record *re
             value_set(v, str_from(fields[i].key), value_from_str(*field(&copy, i)));
     if (value_is_map(record->entry))
         value_setz(v, "entry", record->entry);
+    if (value_len(record->manifests) > 0)
+        value_setz(v, "manifests", record->manifests);
     return v;
 }
 

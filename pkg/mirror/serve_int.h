@@ -34,7 +34,3 @@ void mirror_upload(struct mirror *m, const struct httpd_request *rq, struct str 
 /* An object as an answer; `type` NULL: octets. */
 void mirror_send_object(struct mirror *m, const struct httpd_request *rq, struct str digest, const char *type,
                         struct httpd_reply *reply);
-
-/* add.c: a tag that is no chart. DIGEST when the tag is a chart's. */
-NODISCARD int mirror_add_tag(struct mirror *m, struct str path, struct str tag, struct str manifest,
-                             struct str media_type, struct err **err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -52,6 +53,32 @@ int mirror_write_file(struct mirror *m, const char *path, struct str content, st
     if (r == 0)
         r = fs_write_file(path, content, 0644, err);
     return r < 0 ? r : sync_folder_of(path, err);
+}
+
+static int64_t folder_bytes(const char *dir)
+{
+    int64_t total = 0;
+    char **names;
+    size_t n;
+
+    if (fs_list_dir(dir, &names, &n, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(free_ptr) char *path = fs_join(dir, names[i]);
+        struct stat st;
+
+        if (lstat(path, &st) == 0)
+            total += S_ISDIR(st.st_mode) ? folder_bytes(path) : st.st_size;
+    }
+    fs_names_free(names, n);
+    return total;
+}
+
+int64_t mirror_objects_bytes(struct mirror *m)
+{
+    CLEANUP(free_ptr) char *path = mirror_file(m, "objects");
+
+    return folder_bytes(path);
 }
 
 /* ---- the folder --------------------------------------------------------------------------------------------------- */
@@ -115,6 +142,7 @@ int mirror_open(const char *folder, bool create, struct mirror **ret, struct err
     m->folder = xstrdup(folder);
     m->lock_fd = -1;
     m->cache_max = MIRROR_CACHE_MAX;
+    m->used = -1;
     pthread_mutex_init(&m->lock, NULL);
     *ret = m;
     return 0;
@@ -129,6 +157,24 @@ void mirror_close(struct mirror *m)
     pthread_mutex_destroy(&m->lock);
     free(m->folder);
     free(m);
+}
+
+void mirror_set_limit(struct mirror *m, int64_t bytes)
+{
+    m->limit = bytes;
+}
+
+int mirror_size(struct mirror *m, int64_t *ret, struct err **err)
+{
+    int r = mirror_lock(m, err);
+
+    if (r < 0)
+        return r;
+    if (m->used < 0)
+        m->used = mirror_objects_bytes(m);
+    *ret = m->used;
+    mirror_unlock(m);
+    return 0;
 }
 
 /* ---- writers -------------------------------------------------------------------------------------------------------- */
@@ -148,6 +194,28 @@ static void sweep(const char *dir, int depth)
             unlink(path);
         else if (names[i][0] != '@' && fs_is_dir(path))
             sweep(path, depth + 1);
+    }
+    fs_names_free(names, n);
+}
+
+/* What imports left that were killed: nobody holds their lock. */
+static void sweep_staging(struct mirror *m)
+{
+    char **names;
+    size_t n;
+
+    if (fs_list_dir(m->folder, &names, &n, NULL) < 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(free_ptr) char *path = fs_join(m->folder, names[i]);
+        CLEANUP(free_ptr) char *lock = fs_join(path, "lock");
+        CLEANUP(fd_close) int fd = -1;
+
+        if (!str_has_prefix(str_from(names[i]), STR(MIRROR_STAGING)) || !fs_is_dir(path))
+            continue;
+        fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+            IGNORE_ERROR(fs_remove_tree(path, NULL));
     }
     fs_names_free(names, n);
 }
@@ -181,6 +249,7 @@ int mirror_lock(struct mirror *m, struct err **err)
         CLEANUP(free_ptr) char *objects = mirror_file(m, "objects");
         CLEANUP(free_ptr) char *charts = mirror_file(m, "charts");
 
+        sweep_staging(m);
         sweep(m->folder, FS_TREE_DEPTH_MAX); /* itself alone: uploads and cache belong to servers */
         sweep(objects, 0);
         sweep(charts, 0);

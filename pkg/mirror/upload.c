@@ -181,6 +181,7 @@ static bool mount(struct mirror *m, const struct httpd_request *rq, struct str n
 
     if (!str_has_prefix(digest, STR("sha256:")) || !mirror_has(m, str_trim_prefix(digest, STR("sha256:"))))
         return false;
+    mirror_touch(m, str_trim_prefix(digest, STR("sha256:")));
     send_created(reply, name, digest);
     return true;
 }

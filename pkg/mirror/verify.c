@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sys/stat.h>
-
-#include "base/fs.h"
 #include "mirror/mirror_int.h"
-#include "json/json.h"
 
 #define VERIFY_MEMORY_MAX (256 * MIB)
 
@@ -35,41 +31,31 @@ static int64_t check_object(struct verifier *v, const struct mirror_record *r, s
     return (int64_t)bytes.n;
 }
 
-/* Config and layers of an OCI manifest, or the manifests of an index. */
-static void check_descriptors(struct verifier *v, const struct mirror_record *r, struct value list)
-{
-    for (struct value_iter it = value_iter(list); value_next(&it);) {
-        struct str digest = str_trim_prefix(value_str(value_getz(it.v, "digest")), STR("sha256:"));
-
-        if (!mirror_has(v->m, digest))
-            problem(v, r, "the manifest names what is not kept", NULL);
-    }
-}
-
-static void check_manifest(struct verifier *v, const struct mirror_record *r)
+static void check_manifest(struct verifier *v, const struct mirror_record *r, struct str digest)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(VERIFY_MEMORY_MAX);
-    CLEANUP(buf_done) struct buf text = BUF_INIT(MIRROR_MANIFEST_MAX);
+    struct mirror_named *named;
     struct err *err = NULL;
-    struct value manifest, config;
+    struct value manifest;
+    size_t n;
 
-    if (mirror_read(v->m, r->manifest, &text, &err) < 0 ||
-        json_parse(a, buf_str(&text), NULL, &manifest, &err) < 0) {
-        problem(v, r, "manifest", err);
+    if (mirror_read_manifest(v->m, a, digest, &manifest, &err) < 0) {
+        problem(v, r, "damaged", err);
         return;
     }
-    config = value_getz(manifest, "config");
-    if (value_is_map(config))
-        check_descriptors(v, r, value_from_list(&config, 1));
-    check_descriptors(v, r, value_getz(manifest, "layers"));
-    check_descriptors(v, r, value_getz(manifest, "manifests"));
+    named = mirror_manifest_names(a, manifest, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!mirror_has(v->m, named[i].digest))
+            problem(v, r, "the manifest names what is not kept", NULL);
 }
 
 static void check_record(struct verifier *v, const struct mirror_record *r)
 {
     int64_t n;
 
-    check_manifest(v, r);
+    check_manifest(v, r, r->manifest);
+    for (struct value_iter it = value_iter(r->manifests); value_next(&it);)
+        check_manifest(v, r, value_str(it.v));
     if (r->archive.n == 0) {
         v->figures.tags++;
         return;
@@ -103,29 +89,9 @@ static int check_path(struct verifier *v, struct str path, struct err **err)
     return r;
 }
 
-static int64_t folder_bytes(const char *dir)
-{
-    int64_t total = 0;
-    char **names;
-    size_t n;
-
-    if (fs_list_dir(dir, &names, &n, NULL) < 0)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        CLEANUP(free_ptr) char *path = fs_join(dir, names[i]);
-        struct stat st;
-
-        if (lstat(path, &st) == 0)
-            total += S_ISDIR(st.st_mode) ? folder_bytes(path) : st.st_size;
-    }
-    fs_names_free(names, n);
-    return total;
-}
-
 int mirror_verify(struct mirror *m, struct buf *problems, struct mirror_figures *ret, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(VERIFY_MEMORY_MAX);
-    CLEANUP(free_ptr) char *objects = mirror_file(m, "objects");
     struct verifier v = { .m = m, .problems = problems };
     struct str *paths;
     size_t n;
@@ -135,7 +101,7 @@ int mirror_verify(struct mirror *m, struct buf *problems, struct mirror_figures 
         r = check_path(&v, paths[i], err);
     if (r < 0)
         return r;
-    v.figures.disk_bytes = folder_bytes(objects);
+    v.figures.disk_bytes = mirror_objects_bytes(m);
     *ret = v.figures;
     return 0;
 }

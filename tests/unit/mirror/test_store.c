@@ -5,86 +5,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "archive/archive.h"
-#include "base/digest.h"
-#include "base/fs.h"
-#include "base/limits.h"
-#include "lib/check.h"
-#include "mirror/mirror.h"
+#include "unit/mirror/mirror_lib.h"
 #include "json/json.h"
-
-struct fixture {
-    char *dir, *folder;
-    struct mirror *mirror;
-    struct arena *arena;
-};
-
-static int setup(void **state)
-{
-    struct fixture *f = xcalloc(1, sizeof(*f));
-    struct err *err = NULL;
-
-    f->dir = check_temp_dir();
-    f->folder = fs_join(f->dir, "mirror");
-    f->arena = arena_new(64 * MIB);
-    assert_ok(mirror_open(f->folder, true, &f->mirror, &err), err);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    mirror_close(f->mirror);
-    arena_free(f->arena);
-    check_temp_done(f->dir);
-    free(f->folder);
-    free(f);
-    return 0;
-}
-
-static void add_noise(struct buf *text, uint32_t seed, size_t n)
-{
-    while (n-- > 0) {
-        seed ^= seed << 13;
-        seed ^= seed >> 17;
-        seed ^= seed << 5;
-        buf_addf(text, "key%u: value %x\n", seed % 97, seed);
-    }
-}
-
-/* A chart of twenty templates; `changed` has another text in one of them. */
-static struct str make_chart(struct arena *a, const char *name, const char *version, uint32_t changed)
-{
-    CLEANUP(buf_done) struct buf packed = BUF_INIT(8 * MIB);
-    struct archive_file files[21] = { 0 };
-    struct err *err = NULL;
-
-    files[0].name = STR("Chart.yaml");
-    files[0].data =
-        arena_printf(a, "apiVersion: v2\nname: \"%s\"\nversion: \"%s\"\ndescription: made\n", name, version);
-    for (size_t i = 1; i < ARRAY_SIZE(files); i++) {
-        CLEANUP(buf_done) struct buf text = BUF_INIT(MIB);
-
-        add_noise(&text, (uint32_t)i + (i == 7 ? changed * 1000 : 0), 200);
-        files[i].name = arena_printf(a, "templates/file%zu.yaml", i);
-        files[i].data = arena_dup(a, buf_str(&text));
-        files[i].modified.s = 1700000000 + (int64_t)changed;
-    }
-    assert_ok(archive_write(STR("chart"), files, ARRAY_SIZE(files), &packed, &err), err);
-    return arena_dup(a, buf_str(&packed));
-}
-
-static enum mirror_outcome add(struct fixture *f, struct str archive, struct mirror_record *ret)
-{
-    struct mirror_addition what = { .archive = archive };
-    enum mirror_outcome outcome;
-    struct err *err = NULL;
-
-    assert_ok(mirror_add(f->mirror, f->arena, &what, &outcome, ret, &err), err);
-    return outcome;
-}
 
 static char *object_file(const struct fixture *f, struct str digest, const char *suffix)
 {
@@ -97,15 +19,6 @@ static int64_t pack_size(const struct fixture *f, struct str digest)
     struct stat st;
 
     return stat(path, &st) < 0 ? -1 : st.st_size;
-}
-
-static void assert_given_back(struct fixture *f, const struct mirror_record *r, struct str archive)
-{
-    CLEANUP(buf_done) struct buf again = BUF_INIT(8 * MIB);
-    struct err *err = NULL;
-
-    assert_ok(mirror_read(f->mirror, r->archive, &again, &err), err);
-    assert_true(str_eq(buf_str(&again), archive));
 }
 
 static void test_versions_that_share_files_cost_little_and_come_back_whole(void **state)
@@ -421,83 +334,6 @@ static void test_an_index_has_what_is_in_its_folder(void **state)
 }
 
 /* RFC 8032's keys are not in PEM; these are `openssl genpkey -algorithm ed25519`. */
-static const char *const private_key = "-----BEGIN PRIVATE KEY-----\n"
-                                       "MC4CAQAwBQYDK2VwBCIEIJCYImSVHK2pK/T1PJ99OQ0E/dl3tQZtWU98/pvQVIUR\n"
-                                       "-----END PRIVATE KEY-----\n";
-static const char *const public_key = "-----BEGIN PUBLIC KEY-----\n"
-                                      "MCowBQYDK2VwAyEAYQqkGJ1H+Pm1wneJiGnhFMJzXrJdyqMXj1eTEajNC+c=\n"
-                                      "-----END PUBLIC KEY-----\n";
-static const char *const other_key = "-----BEGIN PUBLIC KEY-----\n"
-                                     "MCowBQYDK2VwAyEA00oVTM39k+PoAOPGNeXaTMm/XHI/i4inCaWRfDlMZII=\n"
-                                     "-----END PUBLIC KEY-----\n";
-
-static void test_a_bundle_carries_charts_to_another_mirror(void **state)
-{
-    struct fixture *f = *state;
-    struct str one = make_chart(f->arena, "web", "1.0.0", 1), two = make_chart(f->arena, "web", "1.1.0", 2);
-    CLEANUP(free_ptr) char *file = fs_join(f->dir, "bundle");
-    CLEANUP(free_ptr) char *folder = fs_join(f->dir, "other");
-    CLEANUP(mirror_close) struct mirror *other = NULL;
-    CLEANUP(buf_done) struct buf problems = BUF_INIT(MIB), bytes = BUF_INIT(MIB);
-    struct mirror_bundle_figures figures;
-    enum mirror_outcome outcome;
-    struct mirror_record r;
-    struct err *err = NULL;
-
-    add(f, one, &r);
-    add(f, two, &r);
-    assert_ok(mirror_export(f->mirror, NULL, 0, file, str_from(private_key), &figures, &err), err);
-    assert_num(figures.versions, 2);
-    assert_ok(mirror_open(folder, true, &other, &err), err);
-    assert_fails(mirror_import(other, file, str_from(other_key), &problems, &figures, NULL), ERRC_FORBIDDEN,
-                 err, NULL);
-    assert_fails(mirror_import(other, file, str_from(private_key), &problems, &figures, NULL), ERRC_INVALID,
-                 err, NULL);
-    assert_ok(mirror_add(other, f->arena,
-                         &(struct mirror_addition){ .archive = make_chart(f->arena, "web", "1.0.0", 9) },
-                         &outcome, NULL, &err),
-              err);
-    assert_ok(mirror_import(other, file, str_from(public_key), &problems, &figures, &err), err);
-    assert_num(figures.added, 1);
-    assert_num(figures.refused, 1);
-    assert_true(str_has_prefix(buf_str(&problems), STR("refused web 1.0.0: kept with sha256:")));
-    assert_ok(mirror_read(other, r.archive, &bytes, &err), err);
-    assert_true(str_eq(buf_str(&bytes), two));
-    assert_ok(mirror_import(other, file, str_from(public_key), &problems, &figures, &err), err);
-    assert_num(figures.kept, 1);
-}
-
-static void test_a_changed_bundle_is_refused_or_whole(void **state)
-{
-    struct fixture *f = *state;
-    CLEANUP(free_ptr) char *file = fs_join(f->dir, "bundle");
-    CLEANUP(buf_done) struct buf good = BUF_INIT(MIB);
-    struct mirror_bundle_figures figures;
-    struct mirror_record r;
-    struct err *err = NULL;
-
-    add(f, make_chart(f->arena, "web", "1.0.0", 1), &r);
-    assert_ok(mirror_export(f->mirror, NULL, 0, file, str_from(private_key), &figures, &err), err);
-    assert_ok(fs_read_file(file, &good, &err), err);
-    for (size_t at = 0, round = 0; at < good.n; at += 1 + good.n / 60, round++) {
-        CLEANUP(free_ptr) char *folder = xasprintf("%s/copy%zu", f->dir, round);
-        CLEANUP(mirror_close) struct mirror *other = NULL;
-        CLEANUP(buf_done) struct buf problems = BUF_INIT(MIB);
-        struct mirror_figures checked;
-        int result;
-
-        good.p[at] ^= 4;
-        assert_ok(fs_write_file(file, buf_str(&good), 0600, &err), err);
-        good.p[at] ^= 4;
-        assert_ok(mirror_open(folder, true, &other, &err), err);
-        result = mirror_import(other, file, str_from(public_key), &problems, &figures, NULL);
-        assert_ok(mirror_verify(other, &problems, &checked, &err), err);
-        if (checked.problems > 0 || checked.versions != (result == 0))
-            fail_case("byte %zu", at);
-    }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
@@ -516,8 +352,6 @@ int main(void)
         TEST(test_what_a_killed_writer_left_is_swept_and_never_seen),
         TEST(test_records_come_newest_first),
         TEST(test_an_index_has_what_is_in_its_folder),
-        TEST(test_a_bundle_carries_charts_to_another_mirror),
-        TEST(test_a_changed_bundle_is_refused_or_whole),
     };
 
     return RUN_TESTS(tests);
