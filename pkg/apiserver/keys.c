@@ -31,32 +31,6 @@ struct api_keys {
     char kid[SHA256_HEX];
 };
 
-static void EVP_PKEY_free_ptr(EVP_PKEY *p)
-{
-    EVP_PKEY_free(p);
-}
-DEFINE_CLEANUP(EVP_PKEY *, EVP_PKEY_free_ptr)
-static void X509_free_ptr(X509 *p)
-{
-    X509_free(p);
-}
-DEFINE_CLEANUP(X509 *, X509_free_ptr)
-static void BIO_free_ptr(BIO *p)
-{
-    BIO_free(p);
-}
-DEFINE_CLEANUP(BIO *, BIO_free_ptr)
-static void EVP_MD_CTX_free_ptr(EVP_MD_CTX *p)
-{
-    EVP_MD_CTX_free(p);
-}
-DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free_ptr)
-static void ECDSA_SIG_free_ptr(ECDSA_SIG *p)
-{
-    ECDSA_SIG_free(p);
-}
-DEFINE_CLEANUP(ECDSA_SIG *, ECDSA_SIG_free_ptr)
-
 static int ssl_fail(const char *what, struct err **err)
 {
     char text[160];
@@ -78,7 +52,7 @@ static char *bio_text(BIO *b)
 
 static int key_to_pem(EVP_PKEY *key, char **ret, struct err **err)
 {
-    CLEANUP(BIO_free_ptr) BIO *b = BIO_new(BIO_s_mem());
+    CLEANUP(openssl_bio_free) BIO *b = BIO_new(BIO_s_mem());
 
     if (!b || PEM_write_bio_PrivateKey(b, key, NULL, NULL, 0, NULL, NULL) != 1)
         return ssl_fail("write key", err);
@@ -88,7 +62,7 @@ static int key_to_pem(EVP_PKEY *key, char **ret, struct err **err)
 
 static int cert_to_pem(X509 *cert, char **ret, struct err **err)
 {
-    CLEANUP(BIO_free_ptr) BIO *b = BIO_new(BIO_s_mem());
+    CLEANUP(openssl_bio_free) BIO *b = BIO_new(BIO_s_mem());
 
     if (!b || PEM_write_bio_X509(b, cert) != 1)
         return ssl_fail("write certificate", err);
@@ -98,7 +72,7 @@ static int cert_to_pem(X509 *cert, char **ret, struct err **err)
 
 static int key_from_pem(struct str pem, EVP_PKEY **ret, struct err **err)
 {
-    CLEANUP(BIO_free_ptr) BIO *b = BIO_new_mem_buf(pem.p, (int)pem.n);
+    CLEANUP(openssl_bio_free) BIO *b = BIO_new_mem_buf(pem.p, (int)pem.n);
 
     *ret = b ? PEM_read_bio_PrivateKey(b, NULL, NULL, NULL) : NULL;
     return *ret ? 0 : ssl_fail("read key", err);
@@ -106,7 +80,7 @@ static int key_from_pem(struct str pem, EVP_PKEY **ret, struct err **err)
 
 static int cert_from_pem(struct str pem, X509 **ret, struct err **err)
 {
-    CLEANUP(BIO_free_ptr) BIO *b = BIO_new_mem_buf(pem.p, (int)pem.n);
+    CLEANUP(openssl_bio_free) BIO *b = BIO_new_mem_buf(pem.p, (int)pem.n);
 
     *ret = b ? PEM_read_bio_X509(b, NULL, NULL, NULL) : NULL;
     return *ret ? 0 : ssl_fail("read certificate", err);
@@ -146,7 +120,7 @@ static int set_serial(X509 *cert, struct err **err)
 /* A certificate for `key`; `issuer` NULL: signed by itself. */
 static int new_cert(EVP_PKEY *key, const char *name, int days, X509 *issuer, X509 **ret, struct err **err)
 {
-    CLEANUP(X509_free_ptr) X509 *c = X509_new();
+    CLEANUP(openssl_x509_free) X509 *c = X509_new();
     X509_NAME *subject;
     int r;
 
@@ -215,8 +189,8 @@ static char *server_names(const char *address)
 
 static int issue_server_cert(struct api_keys *k, const char *address, struct err **err)
 {
-    CLEANUP(EVP_PKEY_free_ptr) EVP_PKEY *key = EVP_EC_gen("P-256");
-    CLEANUP(X509_free_ptr) X509 *cert = NULL;
+    CLEANUP(openssl_key_free) EVP_PKEY *key = EVP_EC_gen("P-256");
+    CLEANUP(openssl_x509_free) X509 *cert = NULL;
     CLEANUP(free_ptr) char *names = server_names(address);
     CLEANUP(free_ptr) char *leaf = NULL;
     const struct extension extensions[] = {
@@ -457,7 +431,7 @@ int api_keys_write_kubeconfig(const struct api_keys *k, const char *path, const 
 /* ES256 (RFC 7518 3.4) is r and s side by side; OpenSSL gives DER. */
 static int der_to_raw(const unsigned char *der, size_t n, unsigned char raw[2 * ES256_HALF], struct err **err)
 {
-    CLEANUP(ECDSA_SIG_free_ptr) ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
+    CLEANUP(openssl_ecdsa_free) ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
 
     if (!sig || BN_bn2binpad(ECDSA_SIG_get0_r(sig), raw, ES256_HALF) < 0 ||
         BN_bn2binpad(ECDSA_SIG_get0_s(sig), raw + ES256_HALF, ES256_HALF) < 0)
@@ -467,7 +441,7 @@ static int der_to_raw(const unsigned char *der, size_t n, unsigned char raw[2 * 
 
 static int raw_to_der(const unsigned char raw[2 * ES256_HALF], unsigned char *der, size_t *n)
 {
-    CLEANUP(ECDSA_SIG_free_ptr) ECDSA_SIG *sig = ECDSA_SIG_new();
+    CLEANUP(openssl_ecdsa_free) ECDSA_SIG *sig = ECDSA_SIG_new();
     BIGNUM *r = BN_bin2bn(raw, ES256_HALF, NULL), *s = BN_bin2bn(raw + ES256_HALF, ES256_HALF, NULL);
     int len;
 
@@ -484,7 +458,7 @@ static int raw_to_der(const unsigned char raw[2 * ES256_HALF], unsigned char *de
 static int sign_text(const struct api_keys *k, struct str text, unsigned char raw[2 * ES256_HALF],
                      struct err **err)
 {
-    CLEANUP(EVP_MD_CTX_free_ptr) EVP_MD_CTX *c = EVP_MD_CTX_new();
+    CLEANUP(openssl_digest_free) EVP_MD_CTX *c = EVP_MD_CTX_new();
     unsigned char der[128];
     size_t n = sizeof(der);
 
@@ -523,7 +497,7 @@ int api_keys_sign(const struct api_keys *k, struct value claims, struct buf *out
 
 static bool signature_fits(const struct api_keys *k, struct str text, struct str sig)
 {
-    CLEANUP(EVP_MD_CTX_free_ptr) EVP_MD_CTX *c = EVP_MD_CTX_new();
+    CLEANUP(openssl_digest_free) EVP_MD_CTX *c = EVP_MD_CTX_new();
     unsigned char der[128];
     size_t n = sizeof(der);
     bool fits;

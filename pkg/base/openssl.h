@@ -210,5 +210,21 @@ const struct openssl *openssl_get(void);
 #define i2d_PUBKEY (openssl_get()->i2d_PUBKEY)
 #define i2d_PrivateKey (openssl_get()->i2d_PrivateKey)
 #define i2d_X509 (openssl_get()->i2d_X509)
-#endif
 /* clang-format on */
+
+/* For CLEANUP(openssl_bio_free) and so on. */
+#define OPENSSL_CLEANUP(type, name)                   \
+    static inline void openssl_##name##_free(type *p) \
+    {                                                 \
+        type##_free(p);                               \
+    }                                                 \
+    DEFINE_CLEANUP(type *, openssl_##name##_free)
+
+OPENSSL_CLEANUP(BIO, bio)
+OPENSSL_CLEANUP(ECDSA_SIG, ecdsa)
+OPENSSL_CLEANUP(EVP_MD_CTX, digest)
+OPENSSL_CLEANUP(EVP_PKEY, key)
+OPENSSL_CLEANUP(EVP_PKEY_CTX, key_context)
+OPENSSL_CLEANUP(X509, x509)
+#undef OPENSSL_CLEANUP
+#endif

@@ -23,9 +23,9 @@ static int remove_locked(struct mirror *m, struct str path, struct str tag, stru
     CLEANUP(free_ptr) char *file = mirror_file(m, "charts/%.*s/@%.*s", STR_ARG(path), STR_ARG(tag));
 
     if (unlink(file) < 0)
-        return errno == ENOENT ? err_set(err, ERRC_NOT_FOUND, "the mirror has no %.*s %.*s", STR_ARG(path),
-                                         STR_ARG(tag))
-                               : err_errno(err, errno, "%s", file);
+        return errno == ENOENT
+                   ? err_set(err, ERRC_NOT_FOUND, "the mirror has no %.*s %.*s", STR_ARG(path), STR_ARG(tag))
+                   : err_errno(err, errno, "%s", file);
     for (; path.n > 0; path = str_dirname(path)) {
         CLEANUP(free_ptr) char *dir = mirror_file(m, "charts/%.*s", STR_ARG(path));
 
@@ -49,7 +49,8 @@ int mirror_remove(struct mirror *m, struct str path, struct str tag, struct err 
     return r;
 }
 
-static int remove_path(struct mirror *m, struct arena *a, struct str path, size_t *n_removed, struct err **err)
+static int remove_path(struct mirror *m, struct arena *a, struct str path, size_t *n_removed,
+                       struct err **err)
 {
     struct str *tags;
     size_t n;

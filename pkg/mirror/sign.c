@@ -5,27 +5,14 @@
 
 #define SIGNATURE_BYTES 64
 
-static void free_key(EVP_PKEY *key)
-{
-    EVP_PKEY_free(key);
-}
-DEFINE_CLEANUP(EVP_PKEY *, free_key)
-
-static void free_context(EVP_MD_CTX *ctx)
-{
-    EVP_MD_CTX_free(ctx);
-}
-DEFINE_CLEANUP(EVP_MD_CTX *, free_context)
-
 static int read_key(struct str pem, bool is_private, EVP_PKEY **ret, struct err **err)
 {
-    BIO *bio = BIO_new_mem_buf(pem.p, (int)MIN(pem.n, MIB));
+    CLEANUP(openssl_bio_free) BIO *bio = BIO_new_mem_buf(pem.p, (int)MIN(pem.n, MIB));
     EVP_PKEY *key = NULL;
 
     if (bio)
         key = is_private ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL)
                          : PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL);
-    BIO_free(bio);
     if (!key || EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519) {
         EVP_PKEY_free(key);
         ERR_clear_error();
@@ -37,8 +24,8 @@ static int read_key(struct str pem, bool is_private, EVP_PKEY **ret, struct err 
 
 int mirror_sign(struct str pem, struct str text, struct buf *out, struct err **err)
 {
-    CLEANUP(free_key) EVP_PKEY *key = NULL;
-    CLEANUP(free_context) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    CLEANUP(openssl_key_free) EVP_PKEY *key = NULL;
+    CLEANUP(openssl_digest_free) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     unsigned char signature[SIGNATURE_BYTES];
     size_t n = sizeof(signature);
     int r = read_key(pem, true, &key, err);
@@ -54,8 +41,8 @@ int mirror_sign(struct str pem, struct str text, struct buf *out, struct err **e
 
 int mirror_check_signature(struct str pem, struct str text, struct str signature, struct err **err)
 {
-    CLEANUP(free_key) EVP_PKEY *key = NULL;
-    CLEANUP(free_context) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    CLEANUP(openssl_key_free) EVP_PKEY *key = NULL;
+    CLEANUP(openssl_digest_free) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     CLEANUP(buf_done) struct buf raw = BUF_INIT(KIB);
     int r = read_key(pem, false, &key, err);
 

@@ -34,24 +34,6 @@ static void free_chars(char *p)
 }
 DEFINE_CLEANUP(char *, free_chars)
 
-static void free_bio(BIO *bio)
-{
-    BIO_free(bio);
-}
-DEFINE_CLEANUP(BIO *, free_bio)
-
-static void free_context(EVP_PKEY_CTX *ctx)
-{
-    EVP_PKEY_CTX_free(ctx);
-}
-DEFINE_CLEANUP(EVP_PKEY_CTX *, free_context)
-
-static void free_x509(X509 *x)
-{
-    X509_free(x);
-}
-DEFINE_CLEANUP(X509 *, free_x509)
-
 static int failed(struct err **err, const char *what)
 {
     return err_set(err, ERRC_TEMPLATE, "%s", what);
@@ -75,7 +57,7 @@ static void add_pem(const char *type, const unsigned char *der, size_t n, struct
 /* The first block: its type and bytes, both from OpenSSL. */
 static bool read_pem(struct str pem, char **ret_type, unsigned char **ret_der, long *ret_n)
 {
-    CLEANUP(free_bio) BIO *bio = NULL;
+    CLEANUP(openssl_bio_free) BIO *bio = NULL;
     CLEANUP(free_chars) char *header = NULL;
 
     if (pem.n > PEM_MAX)
@@ -104,8 +86,8 @@ void gocert_key_free(struct gocert_key *k)
 
 static EVP_PKEY *new_dsa(void)
 {
-    CLEANUP(free_context) EVP_PKEY_CTX *params = EVP_PKEY_CTX_new_id(EVP_PKEY_DSA, NULL);
-    CLEANUP(free_context) EVP_PKEY_CTX *ctx = NULL;
+    CLEANUP(openssl_key_context_free) EVP_PKEY_CTX *params = EVP_PKEY_CTX_new_id(EVP_PKEY_DSA, NULL);
+    CLEANUP(openssl_key_context_free) EVP_PKEY_CTX *ctx = NULL;
     EVP_PKEY *domain = NULL, *key = NULL;
 
     if (params && EVP_PKEY_paramgen_init(params) > 0 &&
@@ -512,7 +494,7 @@ static const EVP_MD *signature_hash(const EVP_PKEY *key)
 int gocert_sign(const struct gocert_request *q, const struct gocert_key *key, const struct gocert *issuer,
                 const struct gocert_key *signer, struct buf *out, struct err **err)
 {
-    CLEANUP(free_x509) X509 *x = X509_new();
+    CLEANUP(openssl_x509_free) X509 *x = X509_new();
     CLEANUP(free_bytes) unsigned char *der = NULL;
     int n;
 

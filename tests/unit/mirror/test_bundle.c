@@ -95,13 +95,14 @@ static void test_a_bundle_of_a_mirror_that_grew_in_another_order(void **state)
     struct err *err = NULL;
 
     for (uint32_t i = 0; i < ARRAY_SIZE(archives); i++) {
-        archives[i] = make_chart(f->arena, "web", arena_dupz(f->arena, arena_printf(f->arena, "1.%u.0", i)), i);
+        archives[i] =
+            make_chart(f->arena, "web", arena_dupz(f->arena, arena_printf(f->arena, "1.%u.0", i)), i);
         add(f, archives[i], &r);
     }
     assert_ok(mirror_open(folder, true, &other, &err), err);
     for (size_t i = 3; i-- > 1;)
-        assert_ok(mirror_add(other, f->arena, &(struct mirror_addition){ .archive = archives[i] }, &outcome, NULL,
-                             &err),
+        assert_ok(mirror_add(other, f->arena, &(struct mirror_addition){ .archive = archives[i] }, &outcome,
+                             NULL, &err),
                   err);
     assert_ok(mirror_export(f->mirror, NULL, 0, file, str_from(private_key), &figures, &err), err);
     assert_ok(mirror_import(other, file, str_from(public_key), &problems, &figures, &err), err);

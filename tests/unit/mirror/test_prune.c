@@ -128,7 +128,8 @@ static void test_what_is_asked_for_again_is_young(void **state)
     assert_ok(mirror_lock(f->mirror, &err), err);
     assert_ok(mirror_put(f->mirror, STR("a layer"), hex, &err), err);
     make_old(f, str_from(hex));
-    assert_ok(mirror_put(f->mirror, STR("a layer"), hex, &err), err); /* pushed once more, its manifest follows */
+    assert_ok(mirror_put(f->mirror, STR("a layer"), hex, &err),
+              err); /* pushed once more, its manifest follows */
     mirror_unlock(f->mirror);
     assert_num(prune(f, 3600).objects, 0);
     make_old(f, str_from(hex));
@@ -148,8 +149,9 @@ static void test_all_manifests_of_a_version_stay(void **state)
 
     add(f, archive, &r);
     sha256_hex(blob, config);
-    what.manifest = arena_printf(f->arena, "{\"config\":{\"digest\":\"sha256:%s\"},\"layers\":[{\"digest\":\"sha256:%.*s\"}]}",
-                                 config, STR_ARG(r.archive));
+    what.manifest = arena_printf(
+        f->arena, "{\"config\":{\"digest\":\"sha256:%s\"},\"layers\":[{\"digest\":\"sha256:%.*s\"}]}", config,
+        STR_ARG(r.archive));
     what.blobs = &blob;
     what.n_blobs = 1;
     sha256_hex(what.manifest, manifest);
