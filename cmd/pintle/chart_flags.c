@@ -153,11 +153,41 @@ void chart_found_done(struct chart_found *f)
     registry_found_done(&f->remote);
 }
 
-int chart_flags_check_verify(const struct cli *c, struct err **err)
+const char *chart_flags_keyring(const struct cli *c, struct arena *a)
 {
-    if (cli_bool(c, "verify"))
-        return err_set(err, ERRC_UNSUPPORTED, "--verify: provenance files are not checked by this command");
-    return 0;
+    const char *home = getenv("GNUPGHOME");
+    CLEANUP(free_ptr) char *below = NULL, *path = NULL;
+
+    if (cli_given(c, "keyring"))
+        return cli_string(c, "keyring");
+    below = home ? xstrdup(home) : fs_home_path(".gnupg");
+    path = fs_join(below ? below : ".gnupg", "pubring.gpg");
+    return arena_dupz(a, str_from(path));
+}
+
+void chart_fetcher_verify(const struct cli *c, struct chart_fetcher *f, enum registry_verify how)
+{
+    if (!cli_bool(c, "verify"))
+        return;
+    f->locator.verify = how;
+    f->locator.keyring = chart_flags_keyring(c, f->arena);
+}
+
+void chart_flags_print_signer(struct cli *c, const struct provenance_verified *v)
+{
+    for (size_t i = 0; i < v->n_identities; i++)
+        cli_printf(c, "Signed by: " STR_FMT "\n", STR_ARG(v->identities[i]));
+    cli_printf(c, "Using Key With Fingerprint: " STR_FMT "\n", STR_ARG(v->fingerprint));
+    cli_printf(c, "Chart Hash Verified: " STR_FMT "\n", STR_ARG(v->digest));
+}
+
+static int verify_here(const struct cli *c, const char *path, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(64 * MIB);
+    CLEANUP(free_ptr) char *prov = xasprintf("%s.prov", path);
+    struct provenance_verified signer;
+
+    return provenance_verify_file(a, path, prov, chart_flags_keyring(c, a), &signer, err);
 }
 
 static int find_here(struct str name, struct chart_found *ret, struct err **err)
@@ -179,15 +209,16 @@ int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret,
 {
     CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
     struct str wanted = str_trim(str_from(name)), repo = str_from(cli_string(c, "repo"));
-    int r = chart_flags_check_verify(c, err);
+    int r = repo.n == 0 ? find_here(wanted, ret, err) : 0;
 
-    if (r == 0 && repo.n == 0)
-        r = find_here(wanted, ret, err);
+    if (r == 1 && cli_bool(c, "verify"))
+        return verify_here(c, ret->path, err);
     if (r != 0)
         return MIN(r, 0);
     r = chart_fetcher_init(c, &f, err);
     if (r < 0)
         return r;
+    chart_fetcher_verify(c, &f, REGISTRY_VERIFY_ALWAYS);
     return registry_locate(&f.locator, wanted, repo, chart_flags_version(c), &ret->remote, err);
 }
 
@@ -234,6 +265,10 @@ int chart_flags_dependencies(struct cli *c, const char *path,
     if (r < 0)
         return r;
     fetcher.locator.configured = true;
+    if (how & (CHART_FLAGS_VERIFY_ALWAYS | CHART_FLAGS_VERIFY_IF_POSSIBLE))
+        chart_fetcher_verify(c, &fetcher,
+                             how & CHART_FLAGS_VERIFY_ALWAYS ? REGISTRY_VERIFY_ALWAYS
+                                                             : REGISTRY_VERIFY_IF_POSSIBLE);
     if (how & CHART_FLAGS_QUIET)
         fetcher.locator.line = NULL;
     return act(&j, err);

@@ -75,7 +75,7 @@ NODISCARD int chart_flags_kube_version(const struct cli *c, struct arena *a, str
 NODISCARD int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, struct err **err);
 
 /* What it takes to fetch charts: an HTTP client, helm's files ($HELM_REPOSITORY_CONFIG, --repository-config, …) and
- * CHART_SERVER_FLAGS. Set locator.configured and .prov as the command needs them, then use
+ * CHART_SERVER_FLAGS. Set locator.configured and .verify as the command needs them, then use
  * registry_resolve(), registry_fetch_found() or registry_locate() (registry.h): every chart reference goes through these. */
 struct chart_fetcher {
     struct registry_locator locator;
@@ -88,8 +88,12 @@ struct chart_fetcher {
 NODISCARD int chart_fetcher_init(struct cli *c, struct chart_fetcher *f, struct err **err);
 void chart_fetcher_done(struct chart_fetcher *f);
 DEFINE_CLEANUP_VALUE(struct chart_fetcher, chart_fetcher_done)
-/* UNSUPPORTED when --verify was given. */
-NODISCARD int chart_flags_check_verify(const struct cli *c, struct err **err);
+/* --keyring, or where gpg 1 had its public keys; in `a`. */
+const char *chart_flags_keyring(const struct cli *c, struct arena *a);
+/* With --verify, charts that are fetched are verified like this, with the keys of --keyring. */
+void chart_fetcher_verify(const struct cli *c, struct chart_fetcher *f, enum registry_verify how);
+/* "Signed by: …", as helm tells it. */
+void chart_flags_print_signer(struct cli *c, const struct provenance_verified *v);
 /* --version, or with --devel alone what stands for it. */
 struct str chart_flags_version(const struct cli *c);
 
@@ -110,7 +114,12 @@ NODISCARD int chart_flags_load(struct cli *c, const char *name, const struct cha
 
 /* dependency_update() or dependency_build() for the chart in the folder `path`, with helm's files and CHART_SERVER_FLAGS. What it
  * tells on the way goes to c->out. */
-enum { CHART_FLAGS_SKIP_REFRESH = 1, CHART_FLAGS_QUIET = 2 };
+enum {
+    CHART_FLAGS_SKIP_REFRESH = 1,
+    CHART_FLAGS_QUIET = 2,
+    CHART_FLAGS_VERIFY_ALWAYS = 4, /* what --verify means */
+    CHART_FLAGS_VERIFY_IF_POSSIBLE = 8,
+};
 NODISCARD int chart_flags_dependencies(struct cli *c, const char *path,
                                        int (*act)(const struct dependency_job *, struct err **), unsigned how,
                                        struct err **err);

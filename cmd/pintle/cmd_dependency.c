@@ -36,25 +36,24 @@ static int run_list(struct cli *c, struct err **err)
     return r;
 }
 
-static int fetch(struct cli *c, int (*act)(const struct dependency_job *, struct err **), struct err **err)
+static int fetch(struct cli *c, int (*act)(const struct dependency_job *, struct err **), unsigned how,
+                 struct err **err)
 {
     CLEANUP(free_ptr) char *path = chart_path(c);
-    int r = chart_flags_check_verify(c, err);
 
-    if (r < 0)
-        return r;
-    return chart_flags_dependencies(c, path, act, cli_bool(c, "skip-refresh") ? CHART_FLAGS_SKIP_REFRESH : 0,
-                                    err);
+    if (cli_bool(c, "skip-refresh"))
+        how |= CHART_FLAGS_SKIP_REFRESH;
+    return chart_flags_dependencies(c, path, act, how, err);
 }
 
 static int run_update(struct cli *c, struct err **err)
 {
-    return fetch(c, dependency_update, err);
+    return fetch(c, dependency_update, CHART_FLAGS_VERIFY_ALWAYS, err);
 }
 
 static int run_build(struct cli *c, struct err **err)
 {
-    return fetch(c, dependency_build, err);
+    return fetch(c, dependency_build, CHART_FLAGS_VERIFY_IF_POSSIBLE, err);
 }
 
 const struct cli_command cmd_dependency = {

@@ -130,17 +130,20 @@ static int pull(struct cli *c, struct chart_fetcher *f, const char *reference, s
 
     if (r < 0)
         return r;
+    if (f->locator.verify == REGISTRY_VERIFY_ALWAYS)
+        chart_flags_print_signer(c, &found.signer);
     return cli_bool(c, "untar") ? untar(c, reference, &found, err) : save(c, &found, err);
 }
 
 static int run(struct cli *c, struct err **err)
 {
     CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
-    int r = chart_flags_check_verify(c, err);
+    int r = chart_fetcher_init(c, &f, err);
 
-    if (r == 0)
-        r = chart_fetcher_init(c, &f, err);
-    f.locator.prov = cli_bool(c, "prov");
+    if (r < 0)
+        return r;
+    f.locator.verify = cli_bool(c, "prov") ? REGISTRY_VERIFY_LATER : REGISTRY_VERIFY_NEVER;
+    chart_fetcher_verify(c, &f, REGISTRY_VERIFY_ALWAYS);
     for (size_t i = 0; i < c->n_args && r == 0; i++)
         r = pull(c, &f, c->args[i], err);
     return r;

@@ -50,6 +50,7 @@
     X(show_values)          \
     X(simulate)             \
     X(template)             \
+    X(verify)               \
     X(version)
 
 #define X(name) extern const struct cli_command cmd_##name;

@@ -203,7 +203,7 @@ static int check_digest(const struct registry_version *v, struct str packed, str
 
 /* All urls are tried in order; the first one's failure is what is told. */
 static int fetch_any(struct download *d, const struct dependency_index *x, const struct registry_version *v,
-                     struct buf *out, struct err **err)
+                     struct buf *out, struct str *ret_url, struct err **err)
 {
     struct value urls = value_getz(v->entry, "urls");
     int first = -ERRC_NOT_FOUND;
@@ -217,8 +217,10 @@ static int fetch_any(struct download *d, const struct dependency_index *x, const
         r = registry_fetch_url(&x->access.source, url, ARCHIVE_PACKED_MAX, out, &cause);
         if (r >= 0)
             r = check_digest(v, buf_str(out), &cause);
-        if (r >= 0)
+        if (r >= 0) {
+            *ret_url = url;
             return 0;
+        }
         if (i == 0 && err) {
             first = r;
             *err = TAKE(cause);
@@ -237,7 +239,9 @@ static struct str file_of(struct str url)
 
 static int fetch_from_index(struct download *d, const struct metadata_dependency *dep, struct err **err)
 {
-    CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
+    CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX), prov = BUF_INIT(PROVENANCE_MAX);
+    struct registry_archive archive;
+    struct provenance_verified signer;
     struct registry_version version;
     struct dependency_index *x;
     struct str url;
@@ -249,10 +253,15 @@ static int fetch_from_index(struct download *d, const struct metadata_dependency
                                value_str(value_at(value_getz(version.entry, "urls"), 0)));
     if (!announce(d, dep, url))
         return 0;
-    r = fetch_any(d, x, &version, &packed, err);
+    archive = (struct registry_archive){ .url = url, .file = file_of(url), .reference = url };
+    r = fetch_any(d, x, &version, &packed, &archive.url, err);
+    archive.packed = buf_str(&packed);
+    if (r == 0)
+        r = registry_verify_archive(d->run->job->locator, &x->access.source, d->run->arena, &archive, &prov,
+                                    &signer, err);
     if (r < 0)
         return err_wrap(err, r, "could not download " STR_FMT, STR_ARG(url));
-    return save(d, file_of(url), buf_str(&packed), err);
+    return save(d, archive.file, archive.packed, err);
 }
 
 /* ---- all of them ---- */

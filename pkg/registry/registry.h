@@ -14,6 +14,7 @@
 #include "http/http.h"
 #include "kube/kube.h"
 #include "metadata/metadata.h"
+#include "provenance/provenance.h"
 #include "value/value.h"
 
 /* ---- the index database ------------------------------------------------------------------------------------------ */
@@ -200,6 +201,13 @@ struct str registry_normalize_url(struct arena *a, struct str url);
  *
  * Paths are the caller's business. */
 
+enum registry_verify { /* Helm's strategies (pkg/downloader) */
+                       REGISTRY_VERIFY_NEVER,
+                       REGISTRY_VERIFY_LATER, /* the provenance file is fetched when it is there, and not looked at */
+                       REGISTRY_VERIFY_IF_POSSIBLE, /* it must be good when it is there; that it is not is told on `line` */
+                       REGISTRY_VERIFY_ALWAYS,
+};
+
 struct registry_locator {
     struct registry_source source; /* http, auth, flags; name and url are not looked at */
     const char *repositories;      /* helm's repositories.yaml; absent is fine */
@@ -207,7 +215,8 @@ struct registry_locator {
     const char *logins; /* helm's registry/config.json; docker's is looked at behind it; absent is fine */
     bool
         configured; /* a `repository` URL that is one of repositories.yaml: with its credentials (dependencies) */
-    bool prov;      /* the provenance file, too */
+    enum registry_verify verify;
+    const char *keyring; /* file of public keys, for those that verify */
     void (*line)(void *ctx,
                  struct str text); /* "Pulled: …", "WARNING: …": what helm prints on the way; may be NULL */
     void *line_ctx;
@@ -219,9 +228,10 @@ struct registry_found {
     struct str file;          /* name for it on disk: "web-1.0.0.tgz" */
     struct str digest;        /* sha256 of the archive, hex; after fetching */
     struct buf archive;
-    struct buf prov;               /* empty when none was asked for, or there is none */
-    struct str reference;          /* what was asked for, for messages */
-    struct registry_source source; /* private: who to fetch it as */
+    struct buf prov;                   /* empty when none was asked for, or there is none */
+    struct provenance_verified signer; /* when it was verified; in `memory` */
+    struct str reference;              /* what was asked for, for messages */
+    struct registry_source source;     /* private: who to fetch it as */
     struct registry_auth auth;
     struct registry_version entry;
 };
@@ -231,12 +241,21 @@ DEFINE_CLEANUP_VALUE(struct registry_found, registry_found_done)
  * "x" version "1" not found in URL repository; …), INVALID, and what fetching the index fails with. */
 NODISCARD int registry_resolve(const struct registry_locator *l, struct str reference, struct str repository,
                                struct str version, struct registry_found *ret, struct err **err);
-/* The archive (and provenance) of what was resolved, checked against the index's or manifest's digest. */
+/* The archive (and provenance) of what was resolved, checked against the index's or manifest's digest, and verified as l->verify
+ * says: failed to fetch provenance "URL.prov", and what provenance_verify() fails with. */
 NODISCARD int registry_fetch_found(const struct registry_locator *l, struct registry_found *f,
                                    struct err **err);
 /* Both. */
 NODISCARD int registry_locate(const struct registry_locator *l, struct str reference, struct str repository,
                               struct str version, struct registry_found *ret, struct err **err);
+
+/* The same for an archive of a web server that somebody else fetched from `url`; `reference` is for messages. */
+struct registry_archive {
+    struct str url, file, packed, reference;
+};
+NODISCARD int registry_verify_archive(const struct registry_locator *l, const struct registry_source *s,
+                                      struct arena *a, const struct registry_archive *x, struct buf *prov,
+                                      struct provenance_verified *ret, struct err **err);
 
 /* The annotations of a chart's manifest as helm push writes them (pkg/registry/chart.go): what the chart says about itself, then
  * its own annotations, which may replace all but title and version. In `a`. */
