@@ -7,6 +7,7 @@
 #include "http/http_int.h"
 
 #define STREAM_BUFFER 4096L
+#define SINK_BUFFER (128 * 1024L) /* a sink is there for much */
 
 /* ---- the request, copied ------------------------------------------------------------------------------------------ */
 
@@ -285,6 +286,8 @@ static void set_limits(struct transfer *t)
         curl.easy_setopt(e, CURLOPT_BUFFERSIZE, STREAM_BUFFER); /* each of a thousand idle watches has one */
         return;
     }
+    if (rq->sink)
+        curl.easy_setopt(e, CURLOPT_BUFFERSIZE, SINK_BUFFER);
     curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)MAX(t->until_ms - clock_mono_ms(), 1));
     curl.easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, (long)MAX(rq->rate_min, (size_t)1));
     curl.easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)idle_s);
