@@ -19,7 +19,6 @@ static struct index_sink *sink_new(struct registry_db *d, struct str repository)
     s->owner = d;
     s->repository = repository;
     s->text = BUF_INIT(INDEX_TEXT_MAX);
-    s->arena = arena_new(INDEX_TEXT_MAX);
     s->next_row = 1;
     return s;
 }
@@ -27,17 +26,17 @@ static struct index_sink *sink_new(struct registry_db *d, struct str repository)
 static void chart_done(struct index_sink *s)
 {
     map_done(&s->by_hash);
-    arena_free(s->arena);
-    s->arena = NULL;
-    s->items = s->known = NULL;
+    index_chart_done(&s->chart);
+    s->known = NULL;
     s->used = NULL;
-    s->n_items = s->cap_items = s->n_known = 0;
+    s->n_known = 0;
 }
 
 void index_sink_free(struct index_sink *s)
 {
     if (!s)
         return;
+    index_filler_free(s->filler); /* before what it writes to */
     db_end(s->txn);
     db_close(s->fresh);
     if (s->fresh_path)
@@ -61,6 +60,8 @@ int index_sink_new_file(struct registry_db *d, struct str repository, struct ind
 
     if (r == 0)
         r = db_write(s->fresh, &s->txn, err);
+    if (r == 0)
+        r = index_filler_start(s->txn, &s->filler, err);
     if (r < 0)
         return r;
     *ret = TAKE(s);
@@ -135,11 +136,11 @@ static struct str hash_key(const unsigned char *hash)
 static int read_known(struct index_sink *s, struct str chart, struct err **err)
 {
     struct err *cause = NULL;
-    int r = index_catalog_read(s->file, s->snapshot, chart, s->arena, &s->known, &s->n_known, &cause);
+    int r = index_catalog_read(s->file, s->snapshot, chart, s->chart.arena, &s->known, &s->n_known, &cause);
 
     if (r < 0)
         return or_gone(r, &cause, err);
-    s->used = arena_calloc(s->arena, s->n_known + 1);
+    s->used = arena_calloc(s->chart.arena, s->n_known + 1);
     for (size_t i = 0; i < s->n_known; i++) /* of equal entries the first is found */
         if (!map_has(&s->by_hash, hash_key(s->known[i].hash)))
             map_put(&s->by_hash, hash_key(s->known[i].hash), (void *)(uintptr_t)(i + 1));
@@ -161,26 +162,14 @@ int index_sink_chart(struct index_sink *s, struct str chart, struct err **err)
     if (map_put(&s->charts, chart, s))
         return err_set(err, ERRC_EXISTS, "entries.%.*s is there twice", STR_ARG(chart));
     chart_done(s);
-    s->arena = arena_new(INDEX_TEXT_MAX);
-    s->chart = arena_dup(s->arena, chart);
-    return s->snapshot ? read_known(s, s->chart, err) : 0;
-}
-
-static struct registry_version *add_item(struct index_sink *s)
-{
-    if (s->n_items == s->cap_items) {
-        size_t cap = s->cap_items * 2 + 16;
-
-        s->items = arena_grow(s->arena, s->items, s->cap_items * sizeof(*s->items), cap * sizeof(*s->items));
-        s->cap_items = cap;
-    }
-    return &s->items[s->n_items++];
+    index_chart_begin(&s->chart, chart);
+    return s->snapshot ? read_known(s, s->chart.name, err) : 0;
 }
 
 static void take_over(struct index_sink *s, const struct registry_version *known)
 {
     s->used[known - s->known] = true;
-    *add_item(s) = *known;
+    *index_chart_add(&s->chart) = *known;
 }
 
 bool index_sink_reuse(struct index_sink *s, struct str text)
@@ -202,32 +191,20 @@ static struct str keep_text(struct index_sink *s, struct str text, struct str la
 {
     if (text.n == 0)
         return STR("");
-    return str_eq(text, last) ? last : arena_dup(s->arena, text);
+    return str_eq(text, last) ? last : arena_dup(s->chart.arena, text);
 }
 
 static void keep_texts(struct index_sink *s, struct registry_version *v)
 {
     static const struct registry_version none;
-    const struct registry_version *last = s->n_items ? &s->items[s->n_items - 1] : &none;
+    const struct registry_version *last = s->chart.n ? &s->chart.items[s->chart.n - 1] : &none;
 
-    v->chart = s->chart;
-    v->version = arena_dup(s->arena, v->version);
+    v->chart = s->chart.name;
+    v->version = arena_dup(s->chart.arena, v->version);
     v->name = keep_text(s, v->name, last->name);
     v->app_version = keep_text(s, v->app_version, last->app_version);
     v->description = keep_text(s, v->description, last->description);
     v->keywords = keep_text(s, v->keywords, last->keywords);
-}
-
-static int insert_entry(struct db_txn *t, int64_t row, struct str text, struct err **err)
-{
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    int r = db_prepare(t, "INSERT INTO entries (id, entry) VALUES (?1, ?2)", &q, err);
-
-    if (r < 0)
-        return r;
-    db_bind_int(q, 1, row);
-    db_bind_text(q, 2, text);
-    return db_run(q, err);
 }
 
 static int store_entry(struct index_sink *s, int64_t row, struct str text, struct err **err)
@@ -237,7 +214,7 @@ static int store_entry(struct index_sink *s, int64_t row, struct str text, struc
     if (s->snapshot)
         return stage(s, &change, err);
     s->rows++;
-    return insert_entry(s->txn, row, text, err);
+    return index_filler_entry(s->filler, row, text, err);
 }
 
 static int print_entry(struct index_sink *s, struct value entry, struct str *ret, struct err **err)
@@ -252,7 +229,7 @@ static int print_entry(struct index_sink *s, struct value entry, struct str *ret
 
 size_t index_sink_n(const struct index_sink *s)
 {
-    return s->n_items;
+    return s->chart.n;
 }
 
 /* `item` has its texts in the sink's arena already. */
@@ -260,25 +237,26 @@ static int take_entry(struct index_sink *s, struct registry_version *item, struc
 {
     int r;
 
-    index_hash(text, item->hash);
+    if (s->snapshot)
+        index_hash(text, item->hash); /* of a new file the filler does it */
     item->row = s->next_row++;
     r = store_entry(s, item->row, text, err);
     if (r < 0)
         return r;
-    *add_item(s) = *item;
-    if (arena_failed(s->arena))
-        return err_set(err, ERRC_LIMIT, "entries.%.*s has too many versions", STR_ARG(s->chart));
+    *index_chart_add(&s->chart) = *item;
+    if (arena_failed(s->chart.arena))
+        return err_set(err, ERRC_LIMIT, "entries.%.*s has too many versions", STR_ARG(s->chart.name));
     return 0;
 }
 
 int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_found *twin, struct err **err)
 {
-    struct registry_version item = s->items[at];
+    struct registry_version item = s->chart.items[at];
 
     if (twin->version.p)
-        item.version = arena_dup(s->arena, twin->version);
+        item.version = arena_dup(s->chart.arena, twin->version);
     if (twin->app_version.p)
-        item.app_version = arena_dup(s->arena, twin->app_version);
+        item.app_version = arena_dup(s->chart.arena, twin->app_version);
     return take_entry(s, &item, twin->text, err);
 }
 
@@ -305,59 +283,6 @@ int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, 
 
 /* ---- charts ------------------------------------------------------------------------------------------------------------ */
 
-struct ranked {
-    struct semver version;
-    size_t at;
-};
-
-/* From new to old, as Helm sorts; equal ones keep their order. */
-static int compare_ranked(const void *x, const void *y)
-{
-    const struct ranked *a = x, *b = y;
-    int c = semver_cmp(&b->version, &a->version);
-
-    return c ? c : a->at < b->at ? -1 : a->at > b->at;
-}
-
-static void sort_items(struct index_sink *s)
-{
-    struct ranked *ranks = ARENA_ARRAY(s->arena, struct ranked, s->n_items);
-    struct registry_version *sorted;
-    bool in_order = true;
-
-    for (size_t i = 0; i < s->n_items; i++) {
-        IGNORE_ERROR(semver_parse(s->items[i].version, &ranks[i].version, NULL)); /* it was validated */
-        ranks[i].at = i;
-        in_order = in_order && (i == 0 || compare_ranked(&ranks[i - 1], &ranks[i]) < 0);
-    }
-    if (in_order)
-        return;
-    qsort(ranks, s->n_items, sizeof(*ranks), compare_ranked);
-    sorted = ARENA_ARRAY(s->arena, struct registry_version, s->n_items);
-    for (size_t i = 0; i < s->n_items; i++)
-        sorted[i] = s->items[ranks[i].at];
-    s->items = sorted;
-    s->cap_items = s->n_items;
-}
-
-static int put_chart(struct db_txn *t, struct str chart, struct str catalog, struct err **err)
-{
-    CLEANUP(db_stmt_done) struct db_stmt *q = NULL;
-    unsigned char digest[DIGEST_BYTES_MAX];
-    int r = db_prepare(t,
-                       "INSERT INTO charts (name, digest, catalog) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO"
-                       " UPDATE SET digest = excluded.digest, catalog = excluded.catalog",
-                       &q, err);
-
-    if (r < 0)
-        return r;
-    index_catalog_digest(chart, catalog, digest);
-    db_bind_text(q, 1, chart);
-    db_bind_blob(q, 2, (struct str){ (const char *)digest, digest_bytes(DIGEST_SHA256) });
-    db_bind_blob(q, 3, catalog);
-    return db_run(q, err);
-}
-
 static int drop_known(struct index_sink *s, struct err **err)
 {
     int r = 0;
@@ -365,8 +290,8 @@ static int drop_known(struct index_sink *s, struct err **err)
     for (size_t i = 0; i < s->n_known && r == 0; i++)
         if (!s->used[i])
             r = stage(s, &(struct index_change){ .kind = INDEX_DROP_ENTRY, .row = s->known[i].row }, err);
-    if (r == 0 && s->n_items == 0 && s->n_known > 0)
-        r = stage(s, &(struct index_change){ .kind = INDEX_DROP_CHART, .chart = s->chart }, err);
+    if (r == 0 && s->chart.n == 0 && s->n_known > 0)
+        r = stage(s, &(struct index_change){ .kind = INDEX_DROP_CHART, .chart = s->chart.name }, err);
     return r;
 }
 
@@ -375,32 +300,40 @@ static bool is_as_known(struct index_sink *s)
 {
     CLEANUP(buf_done) struct buf before = BUF_INIT(INDEX_TEXT_MAX);
 
-    if (s->n_known != s->n_items)
+    if (s->n_known != s->chart.n)
         return false;
     index_catalog_encode(s->known, s->n_known, &before);
     return str_eq(buf_str(&before), buf_str(&s->text));
 }
 
+static int fill_chart(struct index_sink *s, struct err **err)
+{
+    s->rows++;
+    return index_filler_chart(s->filler, &s->chart, err);
+}
+
+static int update_chart(struct index_sink *s, struct err **err)
+{
+    struct index_change change = { .kind = INDEX_PUT_CHART, .chart = s->chart.name };
+    int r;
+
+    buf_clear(&s->text);
+    r = index_chart_encode(&s->chart, &s->text, err);
+    if (r < 0 || is_as_known(s))
+        return r;
+    change.text = buf_str(&s->text);
+    return stage(s, &change, err);
+}
+
 int index_sink_chart_end(struct index_sink *s, struct err **err)
 {
-    struct index_change change = { .kind = INDEX_PUT_CHART, .chart = s->chart };
     int r = drop_known(s, err);
 
-    if (r < 0 || s->n_items == 0)
-        return r;
-    sort_items(s);
-    buf_clear(&s->text);
-    index_catalog_encode(s->items, s->n_items, &s->text);
-    r = buf_check(&s->text, err);
-    if (r < 0)
+    if (r < 0 || s->chart.n == 0)
         return r;
     s->figures.charts++;
-    s->figures.versions += (int64_t)s->n_items;
-    change.text = buf_str(&s->text);
-    if (s->snapshot)
-        return is_as_known(s) ? 0 : stage(s, &change, err);
-    s->rows++;
-    return put_chart(s->txn, s->chart, change.text, err);
+    s->figures.versions += (int64_t)s->chart.n;
+    return s->snapshot ? update_chart(s, err) : fill_chart(s, err);
 }
 
 /* ---- the end of a load --------------------------------------------------------------------------------------------------- */
@@ -420,8 +353,10 @@ static int finish_row(struct db_txn *t, struct index_row *row, struct err **err)
 
 int index_sink_publish(struct index_sink *s, struct index_row *row, struct err **err)
 {
-    int r = finish_row(s->txn, row, err);
+    int r = index_filler_finish(s->filler, err);
 
+    if (r == 0)
+        r = finish_row(s->txn, row, err);
     if (r < 0)
         return r;
     s->rows++;
@@ -445,9 +380,8 @@ static int drop_unseen(struct index_sink *s, struct err **err)
         if (map_has(&s->charts, db_text(q, 0)))
             continue;
         chart_done(s);
-        s->arena = arena_new(INDEX_TEXT_MAX);
-        s->chart = arena_dup(s->arena, db_text(q, 0));
-        r = read_known(s, s->chart, err);
+        index_chart_begin(&s->chart, db_text(q, 0));
+        r = read_known(s, s->chart.name, err);
         if (r == 0)
             r = drop_known(s, err);
     }
@@ -475,9 +409,9 @@ static int apply_change(struct db_txn *t, const struct index_change *c, struct e
 {
     switch (c->kind) {
     case INDEX_PUT_ENTRY:
-        return insert_entry(t, c->row, c->text, err);
+        return index_row_put_entry(t, c->row, c->text, err);
     case INDEX_PUT_CHART:
-        return put_chart(t, c->chart, c->text, err);
+        return index_row_put_chart(t, c->chart, c->text, err);
     default:
         return delete_row(t, c, err);
     }

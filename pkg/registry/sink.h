@@ -2,7 +2,9 @@
 #pragma once
 /* sink: where the entries of an index go while it is read; private to the registry module. */
 #include "base/map.h"
+#include "registry/filler.h"
 #include "registry/registry_int.h"
+#include "registry/rows.h"
 #include "semver/semver.h"
 
 /* One row that is going to be written or deleted. */
@@ -22,6 +24,7 @@ struct index_sink {
     struct db *fresh;
     char *fresh_path;
     struct db_txn *txn;
+    struct index_filler *filler;
 
     /* An update: compared with the present file, changes kept until the end. */
     struct index_file *file;
@@ -37,10 +40,9 @@ struct index_sink {
     struct buf text; /* of one entry or catalogue */
 
     /* The chart that is being read. */
-    struct arena *arena;
-    struct str chart;
-    struct registry_version *items, *known; /* known: of the present file */
-    size_t n_items, cap_items, n_known;
+    struct index_chart chart;
+    struct registry_version *known; /* of the present file; in the chart's arena */
+    size_t n_known;
     struct map by_hash; /* of `known`: position + 1 */
     bool *used;         /* of `known` */
 };
