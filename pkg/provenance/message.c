@@ -40,21 +40,24 @@ static bool find_begin(struct str *rest)
     return false;
 }
 
+static bool is_hash(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(hashes); i++)
+        if (str_ieq(name, str_from(hashes[i])))
+            return true;
+    return false;
+}
+
 static bool is_hash_list(struct str text)
 {
-    struct str one;
+    bool good = false;
 
-    do {
-        bool known = false;
-
-        str_split(&text, ',', &one);
-        one = str_trim(one);
-        for (size_t i = 0; i < ARRAY_SIZE(hashes) && !known; i++)
-            known = str_ieq(one, str_from(hashes[i]));
-        if (!known)
-            return false;
-    } while (text.n > 0);
-    return true;
+    for (struct str one; str_split(&text, ',', &one);) {
+        good = is_hash(str_trim(one));
+        if (!good)
+            break;
+    }
+    return good;
 }
 
 static bool skip_headers(struct str *rest)
