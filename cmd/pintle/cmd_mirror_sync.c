@@ -5,6 +5,8 @@
 #include "pintle/commands.h"
 #include "registry/registry.h"
 
+#define PRUNE_MIN_AGE_S 3600 /* as `mirror prune` */
+
 static const struct cli_flag flags[] = {
     CHART_SERVER_FLAGS,
     { "devel", 0, CLI_BOOL, NULL, NULL, "development versions too, where no constraint is given", NULL },
@@ -12,6 +14,8 @@ static const struct cli_flag flags[] = {
     { "latest", 0, CLI_INT, "1", NULL,
       "how many versions of each chart, from the newest; 0: all that satisfy", NULL },
     { "no-dependencies", 0, CLI_BOOL, NULL, NULL, "leave out what the charts depend on", NULL },
+    { "prune", 0, CLI_BOOL, NULL, NULL,
+      "then remove all other versions, of all charts, from the folder, and bytes that nothing names", NULL },
     CLI_FLAGS_END,
 };
 
@@ -40,8 +44,11 @@ static int sync_charts(struct cli *c, struct mirror *m, struct mirror_sync_optio
 
     if (r < 0)
         return r;
-    cli_printf(c, "%zu added, %zu kept, %zu replaced, %zu refused, %zu failed\n", f.added, f.kept, f.replaced,
+    cli_printf(c, "%zu added, %zu kept, %zu replaced, %zu refused, %zu failed", f.added, f.kept, f.replaced,
                f.refused, f.failed);
+    if (o->prune)
+        cli_printf(c, ", %zu removed", f.removed);
+    cli_printf(c, "\n");
     if (f.refused + f.failed > 0)
         return err_set(err, f.refused ? ERRC_DIGEST : ERRC_NOT_FOUND,
                        "%zu of %zu versions are not in the mirror", f.refused + f.failed,
@@ -63,6 +70,8 @@ static int run(struct cli *c, struct err **err)
         .latest = (size_t)MAX(cli_int(c, "latest"), (int64_t)0),
         .devel = cli_bool(c, "devel"),
         .dependencies = !cli_bool(c, "no-dependencies"),
+        .prune = cli_bool(c, "prune"),
+        .prune_min_age_s = PRUNE_MIN_AGE_S,
         .line = print_line,
         .ctx = c,
     };
@@ -84,19 +93,21 @@ const struct cli_command cmd_mirror_sync = {
     .name = "sync",
     .usage = "DIR URL [CHART[@CONSTRAINT] ...]",
     .brief = "bring charts of a repository into a mirror",
-    .help = "Bring charts of the repository at URL (https://…, or oci://HOST/PATH) into the mirror in DIR, "
-            "with their\n"
-            "provenance files and what they depend on. A folder that is absent or empty becomes a mirror.\n"
-            "\n"
-            "Without CHART all charts of the index are taken; a registry must be told which. CONSTRAINT is a "
-            "version or a\n"
-            "range (nginx@22.1.0, \"nginx@>=21 <23\"); of what satisfies it the newest --latest versions are "
-            "taken.\n"
-            "\n"
-            "What is kept stays: nothing is removed, and a version that was published again with other bytes "
-            "is reported\n"
-            "and refused (`pintle mirror accept-digest` lets it in). The exit status is 1 when a version is "
-            "missing.",
+    .help =
+        "Bring charts of the repository at URL (https://…, or oci://HOST/PATH) into the mirror in DIR, "
+        "with their\n"
+        "provenance files and what they depend on. A folder that is absent or empty becomes a mirror.\n"
+        "\n"
+        "Without CHART all charts of the index are taken; a registry must be told which. CONSTRAINT is a "
+        "version or a\n"
+        "range (nginx@22.1.0, \"nginx@>=21 <23\"); of what satisfies it the newest --latest versions are "
+        "taken.\n"
+        "\n"
+        "What is kept stays: nothing is removed without --prune, and a version that was published again with "
+        "other bytes\n"
+        "is reported and refused (`pintle mirror accept-digest` lets it in). What a registry has keeps its "
+        "manifest, so\n"
+        "that pinned digests are good for the mirror too. The exit status is 1 when a version is missing.",
     .args_min = 2,
     .args_max = -1,
     .flags = flags,

@@ -86,15 +86,21 @@ static int find_old(struct adding *x, struct err **err)
     return r == -ERRC_NOT_FOUND ? 0 : r;
 }
 
-/* Is it one of "sha256:12…, 34…"? */
-static bool is_accepted(struct str accepted, struct str digest)
+int mirror_check_replacement(const struct mirror_record *old, struct str accepted, struct str digest,
+                             struct err **err)
 {
     struct str one;
 
+    if (str_ieq(old->accepted, digest))
+        return 0;
     while (str_split(&accepted, ',', &one))
         if (str_ieq(str_trim_prefix(str_trim(one), STR("sha256:")), digest))
-            return true;
-    return false;
+            return 0;
+    return err_set(
+        err, ERRC_DIGEST,
+        "%.*s %.*s is kept with sha256:%.*s; other bytes are refused until their digest is accepted: "
+        "sha256:%.*s",
+        STR_ARG(old->path), STR_ARG(old->version), STR_ARG(old->archive), STR_ARG(digest));
 }
 
 static int check_old(struct adding *x, enum mirror_outcome *ret, struct err **err)
@@ -107,14 +113,7 @@ static int check_old(struct adding *x, enum mirror_outcome *ret, struct err **er
         return 0;
     }
     *ret = MIRROR_REPLACED;
-    if (str_eq(x->old.accepted, x->record.archive) || is_accepted(x->what->accepted, x->record.archive))
-        return 0;
-    return err_set(err, ERRC_DIGEST,
-                   "%.*s %.*s is kept with sha256:%.*s; other bytes are refused: sha256:%.*s (if they are "
-                   "meant: `pintle "
-                   "mirror accept-digest`)",
-                   STR_ARG(x->record.path), STR_ARG(x->record.version), STR_ARG(x->old.archive),
-                   STR_ARG(x->record.archive));
+    return mirror_check_replacement(&x->old, x->what->accepted, x->record.archive, err);
 }
 
 /* Archives of the versions beside this one: the older ones first. */

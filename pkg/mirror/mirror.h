@@ -171,6 +171,7 @@ DEFINE_CLEANUP(struct mirror_server *, mirror_server_stop)
 /* ---- syncing ----------------------------------------------------------------------------------------------------- */
 
 struct registry_source;
+struct registry_db;
 struct mirror_wanted {
     struct str name;
     struct str constraint; /* "" is "*": stable versions */
@@ -183,6 +184,12 @@ struct mirror_sync_options {
     size_t latest;     /* of the versions that satisfy, the newest so many; 0: all */
     bool devel;        /* pre-releases too where no constraint speaks of them */
     bool dependencies; /* the newest version that each dependency may have, from wherever it is */
+    bool prune; /* when all was had: versions in the folder that are not wanted go, and mirror_prune() */
+    int64_t prune_min_age_s;
+    struct str accepted;    /* as in struct mirror_addition */
+    int64_t until_ms;       /* clock_mono_ms(): what is not here then is left for the next sync; 0: none */
+    struct registry_db *db; /* has the source's index, up to date, as `repository`; NULL: it is fetched */
+    struct str repository;
     void (*line)(void *ctx, struct str text); /* what happened to each version; may be NULL */
     void *ctx;
 };
@@ -190,9 +197,13 @@ struct mirror_sync_figures {
     size_t added, kept, replaced; /* versions */
     size_t refused;               /* published again with other bytes */
     size_t failed;                /* could not be had, or cannot be kept */
+    size_t left;                  /* by until_ms */
+    size_t removed;               /* by prune */
+    bool full;                    /* something failed because of mirror_set_limit() */
 };
-/* Makes the mirror have what is wanted; nothing is removed. One version's failure does not stop the others. A version whose
- * digest is in the index and in the mirror costs no request; an unchanged index costs one. Credentials go to the source's
+/* Makes the mirror have what is wanted; nothing is removed without `prune`. One version's failure does not stop the others. A
+ * version whose digest is in the index and in the mirror costs no request, one of a registry costs a HEAD of its manifest; an
+ * unchanged index costs one. What a registry has keeps its manifest, byte for byte. Credentials go to the source's
  * origin alone. Fails when the source's index cannot be had, and with LIMIT beyond MIRROR_SYNC_MAX versions. */
 NODISCARD int mirror_sync(struct mirror *m, const struct mirror_sync_options *o,
                           struct mirror_sync_figures *ret, struct err **err);

@@ -51,6 +51,30 @@ NODISCARD int mirror_put(struct mirror *m, struct str bytes, char hex[SHA256_HEX
 NODISCARD int mirror_put_archive(struct mirror *m, struct str bytes, const struct str *like, size_t n_like,
                                  char hex[SHA256_HEX], struct err **err);
 
+/* add.c: may bytes with this digest take the place of those that are kept? `accepted`: as in struct mirror_addition. DIGEST. */
+NODISCARD int mirror_check_replacement(const struct mirror_record *old, struct str accepted,
+                                       struct str digest, struct err **err);
+
+/* fetch.c: versions as a chart repository or a registry has them. */
+struct registry_source;
+struct registry_version;
+struct mirror_fetcher {
+    struct mirror *m;
+    struct arena *arena; /* for what lives as long as the fetcher */
+    const struct registry_source *source;
+    struct oci_client *client; /* of the source, when it is a registry */
+};
+void mirror_fetcher_done(struct mirror_fetcher *f);
+/* From where the next versions come; must outlive the fetcher. */
+void mirror_fetcher_use(struct mirror_fetcher *f, const struct registry_source *source);
+/* Are these the bytes that the record speaks of, as far as the source tells without sending them? */
+NODISCARD int mirror_fetcher_is_kept(struct mirror_fetcher *f, struct arena *a,
+                                     const struct registry_version *v, const struct mirror_record *record,
+                                     bool *ret, struct err **err);
+/* Adds archive, provenance file and, of a registry, the manifest with all that it names to `what`; in `a` and `archive`. */
+NODISCARD int mirror_fetcher_get(struct mirror_fetcher *f, struct arena *a, const struct registry_version *v,
+                                 struct buf *archive, struct mirror_addition *what, struct err **err);
+
 /* record.c */
 /* A record without path and tag, and back. PARSE. */
 NODISCARD int mirror_record_read(struct value v, struct mirror_record *ret, struct err **err);

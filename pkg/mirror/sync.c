@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "mirror/mirror_int.h"
@@ -11,7 +12,7 @@
 #include "semver/semver.h"
 
 #define SYNC_MEMORY_MAX (256 * MIB)
-#define CHART_MEMORY_MAX (64 * MIB)
+#define VERSION_MEMORY_MAX (2 * MIRROR_BLOB_MAX)
 #define DEPTH_MAX 16 /* dependencies of dependencies */
 
 struct sync {
@@ -21,7 +22,9 @@ struct sync {
     struct arena *arena;
     struct map sources;     /* normalised URL: struct registry_source */
     struct map unreachable; /* URLs whose index could not be had: asked once */
-    struct map seen;        /* "URL chart constraint", "path@version" */
+    struct map seen;        /* "URL chart constraint" */
+    struct map wanted;      /* "path@version" */
+    struct mirror_fetcher fetcher;
     size_t versions;
     struct mirror_sync_figures figures;
 };
@@ -47,9 +50,23 @@ static bool is_registry(const struct registry_source *source)
 
 /* ---- indexes ------------------------------------------------------------------------------------------------------------ */
 
-/* What the database knows it by: a registry has an index for each chart. */
-static struct str index_key(struct arena *a, const struct registry_source *source, struct str chart)
+/* Does the caller keep the source's index? */
+static bool is_given(const struct sync *s, const struct registry_source *source)
 {
+    return source == s->o->source && s->o->db && !is_registry(source);
+}
+
+static struct registry_db *index_db(const struct sync *s, const struct registry_source *source)
+{
+    return is_given(s, source) ? s->o->db : s->db;
+}
+
+/* What the database knows it by: a registry has an index for each chart. */
+static struct str index_key(const struct sync *s, struct arena *a, const struct registry_source *source,
+                            struct str chart)
+{
+    if (is_given(s, source))
+        return s->o->repository;
     return is_registry(source) ? arena_printf(a, "%.*s/%.*s", STR_ARG(source->url), STR_ARG(chart))
                                : source->url;
 }
@@ -58,7 +75,7 @@ static int fetch_index(struct sync *s, const struct registry_source *source, str
                        struct err **err)
 {
     CLEANUP(free_ptr) char *path = mirror_file(s->m, "cache/index-%08x.yaml", arc4random());
-    struct registry_load load = { .repository = index_key(s->arena, source, chart), .path = path };
+    struct registry_load load = { .repository = index_key(s, s->arena, source, chart), .path = path };
     struct registry_loaded loaded;
     struct registry_fetched known;
     bool found;
@@ -128,59 +145,48 @@ static struct str place(struct sync *s, struct arena *a, struct str name)
     return s->o->folder.n ? arena_printf(a, "%.*s/%.*s", STR_ARG(s->o->folder), STR_ARG(name)) : name;
 }
 
-/* Is it kept with these very bytes? Without a digest in the index the time of publishing must do. */
-static bool is_kept(struct sync *s, struct arena *a, const struct registry_version *v,
-                    struct mirror_record *ret)
+static int find_record(struct sync *s, struct arena *a, const struct registry_version *v,
+                       struct mirror_record *ret, bool *ret_found, struct err **err)
 {
-    struct str created = value_str(value_getz(v->entry, "created"));
+    int r = mirror_find(s->m, a, place(s, a, v->name), oci_tag_of_version(a, v->version), ret, err);
 
-    if (mirror_find(s->m, a, place(s, a, v->name), oci_tag_of_version(a, v->version), ret, NULL) < 0)
-        return false;
-    if (v->digest.n > 0)
-        return str_ieq(ret->archive, v->digest);
-    return created.n > 0 && str_eq(created, value_str(value_getz(ret->entry, "created")));
-}
-
-/* The first that is there: <url>.prov of each url. None is no failure. */
-static void fetch_provenance(const struct registry_source *source, struct arena *a,
-                             const struct registry_version *v, struct buf *out)
-{
-    for (struct value_iter it = value_iter(value_getz(v->entry, "urls")); value_next(&it) && out->n == 0;) {
-        struct str url = registry_resolve_url(a, source->url, value_str(it.v)), query = STR("");
-        size_t at = str_find_char(url, '?');
-
-        if (at != STR_NPOS) {
-            query = str_sub(url, at, url.n);
-            url = str_sub(url, 0, at);
-        }
-        url = arena_printf(a, "%.*s.prov%.*s", STR_ARG(url), STR_ARG(query));
-        if (registry_fetch_url(source, url, MIRROR_PROVENANCE_MAX, out, NULL) < 0)
-            buf_clear(out);
+    *ret_found = r == 0;
+    if (r == -ERRC_NOT_FOUND) {
+        err_clear(err);
+        return 0;
     }
-    if (!str_contains(buf_str(out), STR("-----BEGIN PGP"))) /* a server that says 200 to everything */
-        buf_clear(out);
+    return r;
 }
 
-static int fetch_version(struct sync *s, const struct registry_source *source, struct arena *a,
-                         const struct registry_version *v, struct mirror_record *ret, struct err **err)
+/* 1 when there is nothing to fetch. What an index says to have other bytes need not be fetched to be refused. */
+static int check_kept(struct sync *s, struct arena *a, const struct registry_version *v,
+                      const struct mirror_record *record, struct err **err)
+{
+    struct str digest = str_trim_prefix(v->digest, STR("sha256:"));
+    bool kept = false;
+    int r = mirror_fetcher_is_kept(&s->fetcher, a, v, record, &kept, err);
+
+    if (r == 0 && !kept && digest.n > 0)
+        r = mirror_check_replacement(record, s->o->accepted, digest, err);
+    return r < 0 ? r : kept;
+}
+
+static int fetch_version(struct sync *s, struct arena *a, const struct registry_version *v,
+                         struct mirror_record *ret, struct err **err)
 {
     static const char *const words[] = { "added", "kept", "replaced" };
     CLEANUP(buf_done) struct buf archive = BUF_INIT(ARCHIVE_PACKED_MAX);
-    CLEANUP(buf_done) struct buf provenance = BUF_INIT(MIRROR_PROVENANCE_MAX);
     CLEANUP(buf_done) struct buf from = BUF_INIT(8 * KIB);
-    struct mirror_addition what = { .folder = s->o->folder };
+    struct mirror_addition what = { .folder = s->o->folder, .accepted = s->o->accepted };
     enum mirror_outcome outcome;
-    int r = registry_fetch_chart(source, v, &archive, err);
+    int r = mirror_fetcher_get(&s->fetcher, a, v, &archive, &what, err);
 
     if (r < 0)
         return r;
-    fetch_provenance(source, a, v, &provenance);
-    http_url_redact(source->url, &from);
-    what.archive = buf_str(&archive);
-    what.provenance = buf_str(&provenance);
+    http_url_redact(s->fetcher.source->url, &from);
     what.source = buf_str(&from);
-    if (!is_registry(source)) /* tags say less than the archive itself */
-        what.entry = v->entry;
+    if (what.tag.n > 0)
+        what.place = place(s, a, v->name);
     r = mirror_add(s->m, a, &what, &outcome, ret, err);
     if (r < 0)
         return r;
@@ -193,16 +199,49 @@ static int fetch_version(struct sync *s, const struct registry_source *source, s
     return 0;
 }
 
-static void count_failure(struct sync *s, const char *what, struct str name, struct str version,
-                          struct err *err)
+/* 1 when the version is in the mirror now; 0 when it has to wait for the next sync. */
+static int bring(struct sync *s, struct arena *a, const struct registry_version *v, struct mirror_record *ret,
+                 struct err **err)
 {
-    bool refused = err_code(err) == ERRC_DIGEST;
+    bool found = false;
+    int r = find_record(s, a, v, ret, &found, err);
 
+    if (r == 0 && found)
+        r = check_kept(s, a, v, ret, err);
+    if (r < 0)
+        return r;
+    if (r == 1) {
+        s->figures.kept++;
+        return 1;
+    }
+    if (s->o->until_ms > 0 && clock_mono_ms() >= s->o->until_ms) {
+        s->figures.left++;
+        return 0;
+    }
+    r = fetch_version(s, a, v, ret, err);
+    return r < 0 ? r : 1;
+}
+
+/* One version's failure does not stop the others; being cancelled does. Takes `cause`. */
+static int note_failure(struct sync *s, const char *what, struct str name, struct str version,
+                        struct err *cause, struct err **err)
+{
+    bool refused = err_code(cause) == ERRC_DIGEST;
+
+    if (err_code(cause) == ERRC_CANCELLED) {
+        if (err)
+            *err = cause;
+        else
+            err_free(cause);
+        return -ERRC_CANCELLED;
+    }
     s->figures.refused += refused;
     s->figures.failed += !refused;
+    s->figures.full = s->figures.full || s->m->full;
     say(s, "%s %s%.*s %.*s: %s", refused ? "refused" : "failed", what, STR_ARG(name), STR_ARG(version),
-        err_message(err));
-    err_free(err);
+        err_message(cause));
+    err_free(cause);
+    return 0;
 }
 
 static int sync_dependency(struct sync *s, struct value d, int depth, struct err **err)
@@ -227,8 +266,7 @@ static int sync_dependency(struct sync *s, struct value d, int depth, struct err
     r = open_source(s, url, &source, &cause);
     if (r < 0) {
         map_put(&s->unreachable, url, s);
-        count_failure(s, "dependency ", wanted.name, wanted.constraint, cause);
-        return 0;
+        return note_failure(s, "dependency ", wanted.name, wanted.constraint, cause, err);
     }
     return sync_wanted(s, source, &wanted, 1, depth + 1, err);
 }
@@ -248,22 +286,21 @@ static int sync_dependencies(struct sync *s, const struct mirror_record *record,
 static int sync_version(struct sync *s, const struct registry_source *source,
                         const struct registry_version *v, int depth, struct err **err)
 {
-    CLEANUP(arena_free) struct arena *a = arena_new(CHART_MEMORY_MAX);
+    CLEANUP(arena_free) struct arena *a = arena_new(VERSION_MEMORY_MAX);
     struct mirror_record record = { 0 };
     struct err *cause = NULL;
+    int r;
 
-    if (map_put(&s->seen, arena_printf(a, "%.*s@%.*s", STR_ARG(place(s, a, v->name)), STR_ARG(v->version)),
+    if (map_put(&s->wanted, arena_printf(a, "%.*s@%.*s", STR_ARG(place(s, a, v->name)), STR_ARG(v->version)),
                 s))
         return 0;
     if (++s->versions > MIRROR_SYNC_MAX)
         return err_set(err, ERRC_LIMIT, "more than %zu versions", MIRROR_SYNC_MAX);
-    if (is_kept(s, a, v, &record)) {
-        s->figures.kept++;
-    } else if (fetch_version(s, source, a, v, &record, &cause) < 0) {
-        count_failure(s, "", v->name, v->version, cause);
-        return 0;
-    }
-    return sync_dependencies(s, &record, depth, err);
+    mirror_fetcher_use(&s->fetcher, source);
+    r = bring(s, a, v, &record, &cause);
+    if (r < 0)
+        return note_failure(s, "", v->name, v->version, cause, err);
+    return r == 0 ? 0 : sync_dependencies(s, &record, depth, err);
 }
 
 /* ---- versions of a chart ----------------------------------------------------------------------------------------------- */
@@ -301,19 +338,19 @@ static int find_versions(struct sync *s, struct arena *a, const struct registry_
                          size_t *ret_n, struct err **err)
 {
     struct str constraint = wanted->constraint;
-    struct str key = index_key(a, source, wanted->name);
+    struct str key = index_key(s, a, source, wanted->name);
     size_t n = 0;
     int r = is_registry(source) ? fetch_index(s, source, wanted->name, err) : 0;
 
     if (r == 0)
-        r = registry_versions(s->db, key, wanted->name, a, ret, &n, err);
+        r = registry_versions(index_db(s, source), key, wanted->name, a, ret, &n, err);
     if (constraint.n == 0 && s->o->devel)
         constraint = STR(">0.0.0-0");
     if (r == 0)
         r = select_versions(*ret, n, constraint, latest, ret_n, err);
     if (r == 0 && *ret_n == 0)
         r = err_set(err, ERRC_NOT_FOUND, n ? "no version satisfies it" : "the repository has no such chart");
-    return r < 0 ? r : registry_versions_load(s->db, key, a, *ret, *ret_n, err);
+    return r < 0 ? r : registry_versions_load(index_db(s, source), key, a, *ret, *ret_n, err);
 }
 
 static int sync_wanted(struct sync *s, const struct registry_source *source,
@@ -329,10 +366,8 @@ static int sync_wanted(struct sync *s, const struct registry_source *source,
 
     if (map_put(&s->seen, key, s))
         return 0;
-    if (find_versions(s, a, source, wanted, latest, &versions, &n, &cause) < 0) {
-        count_failure(s, depth ? "dependency " : "", wanted->name, wanted->constraint, cause);
-        return 0;
-    }
+    if (find_versions(s, a, source, wanted, latest, &versions, &n, &cause) < 0)
+        return note_failure(s, depth ? "dependency " : "", wanted->name, wanted->constraint, cause, err);
     for (size_t i = 0; i < n && r == 0; i++)
         r = sync_version(s, source, &versions[i], depth, err);
     return r;
@@ -349,13 +384,14 @@ static int sync_all(struct sync *s, struct err **err)
 
     if (n == 0 && is_registry(o->source))
         return err_set(err, ERRC_INVALID, "a registry cannot be asked what it has: name the charts");
-    if (!is_registry(o->source))
+    if (!is_registry(o->source) && !is_given(s, o->source))
         r = fetch_index(s, o->source, STR(""), err);
     if (r < 0)
         return r;
     map_put(&s->sources, registry_normalize_url(s->arena, o->source->url), (void *)(uintptr_t)o->source);
     if (n == 0)
-        r = registry_charts(s->db, o->source->url, s->arena, &names, &n, err);
+        r = registry_charts(index_db(s, o->source), index_key(s, s->arena, o->source, STR("")), s->arena,
+                            &names, &n, err);
     for (size_t i = 0; i < n && r == 0; i++) {
         struct mirror_wanted wanted = { names ? names[i] : o->charts[i].name,
                                         names ? STR("") : o->charts[i].constraint };
@@ -365,6 +401,52 @@ static int sync_all(struct sync *s, struct err **err)
     return r;
 }
 
+/* Versions of the folder's charts that are not wanted go. */
+static int remove_others(struct sync *s, struct str path, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(SYNC_MEMORY_MAX);
+    struct mirror_record *records;
+    size_t n;
+    int r = mirror_records(s->m, a, path, &records, &n, err);
+
+    for (size_t i = 0; i < n && r == 0; i++) {
+        struct str key = arena_printf(a, "%.*s@%.*s", STR_ARG(path), STR_ARG(records[i].version));
+
+        if (records[i].archive.n == 0 || map_has(&s->wanted, key))
+            continue;
+        r = mirror_remove(s->m, path, records[i].tag, err);
+        s->figures.removed += r == 0;
+        say(s, "removed %.*s %.*s", STR_ARG(path), STR_ARG(records[i].version));
+    }
+    return r;
+}
+
+static int prune(struct sync *s, struct err **err)
+{
+    struct mirror_prune_figures figures;
+    struct str *paths;
+    size_t n;
+    int r = mirror_paths(s->m, s->arena, &paths, &n, err);
+
+    for (size_t i = 0; i < n && r == 0; i++)
+        if (str_eq(str_dirname(paths[i]), s->o->folder))
+            r = remove_others(s, paths[i], err);
+    return r < 0 ? r : mirror_prune(s->m, s->o->prune_min_age_s, &figures, err);
+}
+
+static int sync_and_prune(struct sync *s, struct err **err)
+{
+    int r = sync_all(s, err);
+
+    if (r < 0 || !s->o->prune)
+        return r;
+    if (s->figures.failed + s->figures.left > 0) {
+        say(s, "nothing is removed: not all that is wanted could be had");
+        return 0;
+    }
+    return prune(s, err);
+}
+
 int mirror_sync(struct mirror *m, const struct mirror_sync_options *o, struct mirror_sync_figures *ret,
                 struct err **err)
 {
@@ -372,7 +454,7 @@ int mirror_sync(struct mirror *m, const struct mirror_sync_options *o, struct mi
     CLEANUP(arena_free) struct arena *a = arena_new(SYNC_MEMORY_MAX);
     CLEANUP(free_ptr) char *cache = mirror_file(m, "cache");
     CLEANUP(free_ptr) char *path = mirror_file(m, "cache/index.db");
-    struct sync s = { .m = m, .o = o, .arena = a };
+    struct sync s = { .m = m, .o = o, .arena = a, .fetcher = { .m = m, .arena = a } };
     int r = fs_make_dirs(cache, 0755, err);
 
     if (r == 0 && o->folder.n > 0 && !mirror_path_valid(o->folder))
@@ -382,10 +464,12 @@ int mirror_sync(struct mirror *m, const struct mirror_sync_options *o, struct mi
     if (r < 0)
         return r;
     s.db = db;
-    r = sync_all(&s, err);
+    r = sync_and_prune(&s, err);
+    mirror_fetcher_done(&s.fetcher);
     map_done(&s.sources);
     map_done(&s.unreachable);
     map_done(&s.seen);
+    map_done(&s.wanted);
     if (r == 0)
         *ret = s.figures;
     return r;

@@ -180,6 +180,10 @@ NODISCARD int registry_fetch_tags(const struct registry_source *s, struct arena 
  * layer, with ".prov" behind the URL its provenance. "failed to fetch URL : 404 Not Found". */
 NODISCARD int registry_fetch_url(const struct registry_source *s, struct str url, size_t max, struct buf *out,
                                  struct err **err);
+struct oci_client;
+/* A client of a registry as this source's identity; what it needs lives in `a`. */
+NODISCARD int registry_oci_open(const struct registry_source *s, struct arena *a, struct str host,
+                                struct oci_client **ret, struct err **err);
 /* The archive of a version: its urls are tried in order; checked against the entry's digest. Appends to `out`. DIGEST with both
  * digests; NOT_FOUND for an entry without urls. */
 NODISCARD int registry_fetch_chart(const struct registry_source *s, const struct registry_version *v,

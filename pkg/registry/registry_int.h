@@ -118,11 +118,7 @@ struct registry_manager {
     struct controller_watch watches[4];
     struct controller_kind kinds[2];
 };
-struct oci_client;
 struct oci_ref;
-/* A client of a registry as this source's identity; what it needs lives in `a`. */
-NODISCARD int registry_oci_open(const struct registry_source *s, struct arena *a, struct str host,
-                                struct oci_client **ret, struct err **err);
 /* The versions that a chart's tags stand for, newest first; in `a`. */
 NODISCARD int registry_oci_versions(struct oci_client *c, struct arena *a, const struct oci_ref *ref,
                                     struct str **ret, size_t *ret_n, struct err **err);
