@@ -79,12 +79,11 @@
 #define OCI_CONFIG_MAX (1 * MIB)      /* a config.json with logins */
 
 /* repositories */
-#define REPOSITORIES_FILE_MAX (4 * MIB)    /* repositories.yaml */
-#define PROVENANCE_MAX (1 * MIB)           /* a .prov file */
-#define KEYRING_MAX (16 * MIB)             /* public keys that provenance files are checked with */
-#define COSIGN_PAYLOAD_MAX (1 * MIB)       /* what a cosign signature is about */
-#define COSIGN_SIGNATURE_MAX (8 * KIB)     /* RSA with 65,536 bits */
-#define COSIGN_SIGNATURES_MAX ((size_t)64) /* of one manifest that are looked at */
+#define REPOSITORIES_FILE_MAX (4 * MIB) /* repositories.yaml */
+#define PROVENANCE_MAX (1 * MIB)        /* a .prov file */
+#define KEYRING_MAX (16 * MIB)          /* public keys that provenance files are checked with */
+#define COSIGN_PAYLOAD_MAX (1 * MIB)    /* what a cosign signature is about */
+#define COSIGN_SIGNATURE_MAX (8 * KIB)  /* RSA with 65,536 bits */
 #define INDEX_TEXT_MAX (256 * MIB)
 #define INDEX_ENTRY_MAX (16 * MIB) /* text of one entry, for the readers that look at entries as a whole */
 

@@ -9,6 +9,7 @@
 #include "oci/oci.h"
 #include "registry/registry.h"
 #include "semver/semver.h"
+#include "json/json.h"
 
 #define LOG_MODULE "chart"
 #include "base/log.h"
@@ -35,6 +36,8 @@ struct resolved {
     const struct registry_version *version;
     struct chart_stored id;
     struct str app_version;
+    struct str signer,
+        verified_with; /* who signed it, and the digest of the policy that was satisfied with that */
     size_t parts;
 };
 
@@ -51,8 +54,10 @@ struct subject { /* one Chart under reconciliation */
     size_t n_stored;
     struct value md; /* annotations of the newest resolved version: deprecated, type, tags */
     bool deps_synced;
-    const char *reason; /* of a failure, when the code does not tell */
-    int64_t retry_ms;   /* above 0: the server's answer was bad; its Repository asks again after so long */
+    struct registry_policy policy; /* whose signatures are wanted */
+    int64_t interval_ms;           /* of the Repository */
+    const char *reason;            /* of a failure, when the code does not tell */
+    int64_t retry_ms; /* above 0: the server's answer was bad; its Repository asks again after so long */
 };
 
 /* ---- observe ---------------------------------------------------------------------------------------------------------- */
@@ -357,12 +362,111 @@ static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v,
     return r;
 }
 
+/* ---- signatures ----------------------------------------------------------------------------------------------------------- */
+
+/* The Chart's own spec.verify, else its Repository's. */
+static int observe_policy(struct chart_manager *m, struct subject *s, struct err **err)
+{
+    struct value verify = value_getz(s->spec, "verify");
+    struct registry_source source;
+    int r = registry_source_read(m->registry, s->arena, s->repository, &source, NULL, err);
+
+    if (r < 0) {
+        s->reason = r == -ERRC_NOT_FOUND ? "RepositoryNotFound" : NULL;
+        return r;
+    }
+    s->interval_ms = source.interval_ms;
+    r = registry_policy_read(m->registry, s->arena, value_is_null(verify) ? source.verify : verify,
+                             &s->policy, err);
+    if (r < 0) {
+        s->reason = errc_retryable((enum errc) - r) ? NULL : "KeyNotFound";
+        s->retry_ms = source.interval_ms;
+    }
+    return r;
+}
+
+/* Is the archive with the digest v->id.digest signed as the policy wants it? */
+static int check_signature(struct chart_manager *m, struct subject *s, struct resolved *v, bool *ret_refused,
+                           struct err **err)
+{
+    struct registry_source source;
+    struct registry_auth auth;
+    struct registry_signature signature = {
+        .source = &source, .policy = &s->policy, .version = v->version, .digest = v->id.digest
+    };
+    int r;
+
+    *ret_refused = false;
+    if (s->policy.verify == REGISTRY_VERIFY_NEVER)
+        return 0;
+    r = registry_source_read(m->registry, s->arena, s->repository, &source, &auth, err);
+    if (r < 0)
+        return r;
+    r = registry_signature_check(s->arena, &signature, err);
+    if (r < 0) {
+        s->reason = signature.reason;
+        *ret_refused = signature.is_refused;
+        s->retry_ms = source.interval_ms;
+        return err_wrap(err, r, "chart %.*s %.*s", STR_ARG(s->name), STR_ARG(v->id.version));
+    }
+    v->signer = signature.signer;
+    v->verified_with = s->policy.digest;
+    return 0;
+}
+
+static struct value find_resolved_status(const struct subject *s, struct str version)
+{
+    for (struct value_iter it = value_iter(value_path(s->object, "status.resolved")); value_next(&it);)
+        if (str_eq(value_str(value_getz(it.v, "version")), version))
+            return it.v;
+    return VALUE_NONE;
+}
+
+/* False when another Chart brought it. */
+static bool owns_content(struct chart_manager *m, struct subject *s, struct str version)
+{
+    struct kube_ref first = KUBE_REF("v1", "ConfigMap", str_from(m->ns),
+                                     content_name(s->arena, "tmpl", s->repository, s->name, version));
+    struct value tmpl, owners;
+
+    if (kube_do(m->kube, s->arena,
+                &(struct kube_request){ .verb = KUBE_GET, .ref = first, .metadata_only = true }, &tmpl,
+                NULL) < 0)
+        return false;
+    owners = value_path(tmpl, "metadata.ownerReferences");
+    return value_len(owners) == 0 ||
+           str_eq(value_str(value_getz(value_at(owners, 0), "uid")), kube_uid(s->object));
+}
+
+/* What is in the cluster already was let in under another policy, perhaps: it is looked at once more, and does not stay when it is
+ * not signed as this one wants it. A server that does not answer proves nothing. */
+static int recheck_content(struct chart_manager *m, struct subject *s, struct resolved *v,
+                           const struct chart_stored *have, struct err **err)
+{
+    struct value before = find_resolved_status(s, v->id.version);
+    bool refused;
+    int r;
+
+    if (s->policy.verify != REGISTRY_VERIFY_NEVER &&
+        str_eq(value_str(value_getz(before, "verifiedWith")), s->policy.digest) &&
+        str_ieq(value_str(value_getz(before, "digest")), v->id.digest)) {
+        v->signer = value_str(value_getz(before, "signedBy"));
+        v->verified_with = s->policy.digest;
+        return 0;
+    }
+    r = check_signature(m, s, v, &refused, err);
+    if (refused && owns_content(m, s, v->id.version))
+        IGNORE_ERROR(store_delete(m->kube, s->arena, str_from(m->ns), have, NULL));
+    return r;
+}
+
 static int ensure_content(struct chart_manager *m, struct subject *s, struct resolved *v, struct err **err)
 {
     const struct chart_stored *have = find_stored(s, v->id.version);
     CLEANUP(chart_unref) struct chart *chart = NULL;
     struct store_dependency *deps;
     size_t n_deps, written;
+    bool refused;
     int r;
 
     if (have) {
@@ -371,13 +475,15 @@ static int ensure_content(struct chart_manager *m, struct subject *s, struct res
             return r;
         if (v->id.digest.n == 0 || str_ieq(have->digest, v->id.digest)) {
             v->id.digest = have->digest;
-            return 0;
+            return recheck_content(m, s, v, have, err);
         }
         r = store_delete(m->kube, s->arena, str_from(m->ns), have, err);
         if (r < 0)
             return r;
     }
     r = fetch(m, s, v, &chart, err);
+    if (r == 0)
+        r = check_signature(m, s, v, &refused, err);
     if (r < 0)
         return r;
     deps = ARENA_ARRAY(s->arena, struct store_dependency, chart_metadata(chart)->n_dependencies + 1);
@@ -424,24 +530,13 @@ static int delete_unwanted(struct chart_manager *m, struct subject *s, struct er
     int r = 0;
 
     for (size_t i = 0; i < s->n_stored && r == 0; i++) {
-        struct kube_ref first =
-            KUBE_REF("v1", "ConfigMap", str_from(m->ns),
-                     content_name(s->arena, "tmpl", s->repository, s->name, s->stored[i].version));
-        struct value tmpl, owners;
-
         if (is_resolved(s, s->stored[i].version))
             continue;
         if (value_is_null(list))
             r = kube_list(m->kube, s->arena, &ref, STR_NONE, &list, err);
         if (r < 0 || is_used(value_getz(list, "items"), &s->stored[i]))
             continue;
-        if (kube_do(m->kube, s->arena,
-                    &(struct kube_request){ .verb = KUBE_GET, .ref = first, .metadata_only = true }, &tmpl,
-                    NULL) < 0)
-            continue;
-        owners = value_path(tmpl, "metadata.ownerReferences");
-        if (value_len(owners) == 0 ||
-            str_eq(value_str(value_getz(value_at(owners, 0), "uid")), kube_uid(s->object)))
+        if (owns_content(m, s, s->stored[i].version))
             r = store_delete(m->kube, s->arena, str_from(m->ns), &s->stored[i], err);
     }
     return r;
@@ -455,11 +550,8 @@ static struct value resolved_status(struct subject *s)
 
     for (size_t i = 0; i < s->n_resolved; i++) {
         const struct resolved *v = &s->resolved[i];
-        struct value o = value_new_map(s->arena), before = VALUE_NONE;
+        struct value o = value_new_map(s->arena), before = find_resolved_status(s, v->id.version);
 
-        for (struct value_iter it = value_iter(value_path(s->object, "status.resolved")); value_next(&it);)
-            if (str_eq(value_str(value_getz(it.v, "version")), v->id.version))
-                before = it.v;
         value_setz(o, "constraint", value_from_str(v->constraint));
         value_setz(o, "version", value_from_str(v->id.version));
         value_setz(o, "appVersion", value_from_str(v->app_version));
@@ -467,6 +559,10 @@ static struct value resolved_status(struct subject *s)
         value_setz(o, "configMaps",
                    v->parts ? value_from_int((int64_t)v->parts)
                             : value_from_int(value_int(value_getz(before, "configMaps"), 3)));
+        if (v->verified_with.n > 0) {
+            value_setz(o, "signedBy", value_from_str(v->signer));
+            value_setz(o, "verifiedWith", value_from_str(v->verified_with));
+        }
         value_list_add(&list, o);
     }
     return value_list_done(&list);
@@ -524,6 +620,8 @@ static int work(struct chart_manager *m, struct subject *s, struct err **err)
     if (r == 0)
         r = resolve(s, err);
     if (r == 0)
+        r = observe_policy(m, s, err);
+    if (r == 0)
         r = chart_store_list(m->store, s->repository, s->name, s->arena, &s->stored, &s->n_stored, err);
     for (size_t i = 0; i < s->n_resolved && r == 0; i++)
         r = ensure_content(m, s, &s->resolved[i], err);
@@ -561,6 +659,8 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     r = work(m, &s, &cause);
     if (r < 0)
         ret->requeue_after_ms = retry_after_ms(&s, call, r);
+    else if (s.policy.verify != REGISTRY_VERIFY_NEVER)
+        ret->requeue_after_ms = s.interval_ms; /* nobody tells that the keys are others now */
     return report(m, &s, cause, err);
 }
 
@@ -589,8 +689,12 @@ static void map_repository(void *ctx, const struct controller_event *e, struct c
 
 static void note_repository(void *ctx, struct value object, struct controller_note *note)
 {
+    CLEANUP(buf_done) struct buf text = BUF_INIT(64 * KIB);
+
     UNUSED(ctx);
-    controller_note_keep(note, value_path(object, "status.indexDigest"));
+    buf_addstr(&text, value_str(value_path(object, "status.indexDigest")));
+    IGNORE_ERROR(json_print(value_path(object, "spec.verify"), 0, &text, NULL));
+    controller_note_keep(note, value_from_str(buf_str(&text)));
 }
 
 struct chart_manager *chart_manager_new(const struct chart_manager_options *o)

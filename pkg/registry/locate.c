@@ -180,8 +180,7 @@ static int pick_cached(struct search *s, const char *index, struct err **err)
     return r;
 }
 
-/* "charts.example.com/web-1.0.0%2Bb.tgz?sig=1" is saved as "web-1.0.0+b.tgz". */
-static int name_of_url(struct arena *a, struct str url, struct str *ret, struct err **err)
+int registry_name_of_url(struct arena *a, struct str url, struct str *ret, struct err **err)
 {
     CLEANUP(buf_done) struct buf path = BUF_INIT(HTTP_URL_MAX), shown = BUF_INIT(HTTP_URL_MAX * 4);
     size_t end = 0;
@@ -215,7 +214,7 @@ static int take_url(struct search *s, struct err **err)
                    : err_set(err, ERRC_INVALID, "chart name \"" STR_FMT "\" is not allowed",
                              STR_ARG(f->name));
     }
-    return name_of_url(s->a, f->url, &f->file, err);
+    return registry_name_of_url(s->a, f->url, &f->file, err);
 }
 
 /* --repo URL: the index is fetched now, and forgotten. */
@@ -422,7 +421,7 @@ static int resolve_archive(struct search *s, struct err **err)
     if (find_owner(s, s->reference, &e))
         r = use_entry(s, &e, err);
     s->found->url = s->reference;
-    return r < 0 ? r : name_of_url(s->a, s->reference, &s->found->file, err);
+    return r < 0 ? r : registry_name_of_url(s->a, s->reference, &s->found->file, err);
 }
 
 static int resolve_in_repository(struct search *s, struct str repository, struct err **err)

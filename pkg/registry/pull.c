@@ -74,8 +74,7 @@ static bool verifies(const struct registry_locator *l)
     return l->verify == REGISTRY_VERIFY_ALWAYS || l->verify == REGISTRY_VERIFY_IF_POSSIBLE;
 }
 
-/* "https://h/web.tgz?sig=1" has its provenance at "https://h/web.tgz.prov?sig=1". */
-static struct str prov_url(struct arena *a, struct str url)
+struct str registry_prov_url(struct arena *a, struct str url)
 {
     size_t end = str_find_char(url, '?');
 
@@ -93,7 +92,7 @@ int registry_verify_archive(const struct registry_locator *l, const struct regis
 
     if (l->verify == REGISTRY_VERIFY_NEVER)
         return 0;
-    if (registry_fetch_url(s, prov_url(a, x->url), PROVENANCE_MAX, prov, &cause) < 0)
+    if (registry_fetch_url(s, registry_prov_url(a, x->url), PROVENANCE_MAX, prov, &cause) < 0)
         return no_prov(l, a, x, err_code(cause), err_message(cause), err);
     return verifies(l) ? check_prov(l, a, x, buf_str(prov), ret, err) : 0;
 }

@@ -164,6 +164,7 @@ struct registry_source {
     unsigned refuse_nets;             /* http.h; 0: none */
     int64_t deadline_ms;              /* 0: 60 s */
     int64_t interval_ms;              /* between two looks at its index */
+    struct value verify;              /* spec.verify of the Repository, for registry_policy_read() */
 };
 /* GET <url>/index.yaml into a new file at `path`. 1: new bytes, etag and last_modified are set in `a`; 0: the server says that
  * nothing has changed since `known` (may be NULL). The error reads as Helm's: looks like "URL" is not a valid chart
@@ -319,7 +320,7 @@ DEFINE_CLEANUP(struct registry_manager *, registry_manager_free)
 const struct controller_kind *registry_manager_kinds(struct registry_manager *m, size_t *ret_n);
 
 /* The repository behind a Repository object, with its credentials read: for whoever fetches charts of it. *ret and *ret_auth
- * live in `a`. NOT_FOUND naming the Repository or its Secret. */
+ * live in `a`; ret_auth NULL: without credentials, for who fetches nothing. NOT_FOUND naming the Repository or its Secret. */
 NODISCARD int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository,
                                    struct registry_source *ret, struct registry_auth *ret_auth,
                                    struct err **err);
@@ -328,6 +329,37 @@ struct registry_db *registry_manager_db(struct registry_manager *m);
  * when there is none. In `a`. */
 NODISCARD int registry_find_by_url(struct registry_manager *m, struct arena *a, struct str url,
                                    struct str *ret, struct err **err);
+
+/* ---- signatures of what a Chart keeps -------------------------------------------------------------------------------- */
+
+/* `spec.verify` of a Chart or Repository. */
+struct registry_policy {
+    enum registry_verify verify; /* NEVER, IF_POSSIBLE (ifPresent) or ALWAYS */
+    bool is_cosign;              /* signatures of cosign beside a registry's chart; else provenance files */
+    struct str secret;           /* where the keys are from */
+    struct str *keys;            /* keyrings, or PEM keys */
+    size_t n_keys;
+    struct str
+        digest; /* of all this: what was verified with another one has to be verified again; "" for NEVER */
+};
+/* Keys are read from the Secret in the controller's namespace; `verify` null is NEVER. Lives in `a`. NOT_FOUND and INVALID naming
+ * the field and the Secret. */
+NODISCARD int registry_policy_read(struct registry_manager *m, struct arena *a, struct value verify,
+                                   struct registry_policy *ret, struct err **err);
+
+struct registry_signature {
+    const struct registry_source *source;
+    const struct registry_policy *policy;
+    const struct registry_version *version; /* with its entry */
+    struct str digest;                      /* SHA-256 of the archive, hex in lower case */
+    /* Told: */
+    struct str signer;  /* who signed, for people; "" when nobody did and the policy lets that pass; in `a` */
+    const char *reason; /* of a failure: one of the words in docs/reasons.md */
+    bool is_refused;    /* a failure that is about the signature, and not about fetching it */
+};
+/* Fetches the signature as the source's identity and checks it. Whatever is not a good signature is a failure, but for none with
+ * IF_POSSIBLE: there the server must have said that there is none (404, no such layer). */
+NODISCARD int registry_signature_check(struct arena *a, struct registry_signature *s, struct err **err);
 
 /* ---- a folder of archives as a repository ---------------------------------------------------------------------------- */
 

@@ -123,6 +123,11 @@ struct oci_ref;
 NODISCARD int registry_oci_versions(struct oci_client *c, struct arena *a, const struct oci_ref *ref,
                                     struct str **ret, size_t *ret_n, struct err **err);
 
+/* "https://h/charts/web-1.0.0%2Bb.tgz?sig=1" is saved as "web-1.0.0+b.tgz"; in `a`. */
+NODISCARD int registry_name_of_url(struct arena *a, struct str url, struct str *ret, struct err **err);
+/* "https://h/web.tgz?sig=1" has its provenance at "https://h/web.tgz.prov?sig=1"; in `a`. */
+struct str registry_prov_url(struct arena *a, struct str url);
+
 /* registry_fetch_chart() that tells which of the urls (in `a`) it was. */
 NODISCARD int registry_fetch_version(const struct registry_source *s, struct arena *a,
                                      const struct registry_version *v, struct buf *out, struct str *ret_url,

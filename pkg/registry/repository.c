@@ -70,11 +70,12 @@ static int read_source(struct registry_manager *m, struct arena *a, struct value
         .insecure = value_bool(value_getz(spec, "insecureSkipTLSVerify")),
         .plain_http = value_bool(value_getz(spec, "insecure")),
         .refuse_nets = m->refuse_nets,
+        .verify = value_getz(spec, "verify"),
         .deadline_ms = registry_duration_ms(value_getz(spec, "timeout"), 0),
         .interval_ms = MAX(registry_duration_ms(value_path(spec, "sync.interval"), INTERVAL_DEFAULT_MS),
                            (int64_t)INTERVAL_MIN_MS),
     };
-    if (secret_name.n == 0)
+    if (secret_name.n == 0 || !auth)
         return 0;
     r = kube_get(m->kube, a, &ref, &secret, err);
     if (r == 0)
