@@ -5,499 +5,497 @@
 #include "template/quote.h"
 #include "template/unicode.h"
 
-#define END_OF_TEXT UINT32_MAX
-#define TRIM_MARKER 2 /* bytes of "- " or " -" */
+#define TRIM_MARKER 2     /* bytes of "- " or " -" */
+#define TOKENS_PER_STEP 2 /* at most: text and the delimiter behind it */
 
-/* What to do next; DONE: l->item is the token. */
-enum step { DONE, IN_TEXT, LEFT_DELIM, COMMENT, RIGHT_DELIM, INSIDE_ACTION };
+/* What a byte is inside an action. */
+enum {
+    ALNUM = 1, /* ASCII only */
+    SPACE = 2,
+    TERMINATOR = 4, /* an identifier may end before it; so it may before "}}" */
+    DIGIT = 8,
+    SIGN = 16, /* '+' and '-' start numbers, as digits do */
+    IN_STRING = 32 /* neither ends a quoted string nor escapes what follows */
+};
+#define PLAIN IN_STRING
+static const uint8_t classes[256] = {
+    [0x00 ... 0x08] = PLAIN,
+    ['\t'] = PLAIN | SPACE | TERMINATOR,
+    ['\n'] = SPACE | TERMINATOR,
+    [0x0B ... 0x0C] = PLAIN,
+    ['\r'] = PLAIN | SPACE | TERMINATOR,
+    [0x0E ... 0x1F] = PLAIN,
+    [' '] = PLAIN | SPACE | TERMINATOR,
+    ['!'] = PLAIN,
+    ['#' ... '&'] = PLAIN,
+    ['('] = PLAIN | TERMINATOR,
+    [')'] = PLAIN | TERMINATOR,
+    ['*'] = PLAIN,
+    ['+'] = PLAIN | SIGN,
+    [','] = PLAIN | TERMINATOR,
+    ['-'] = PLAIN | SIGN,
+    ['.'] = PLAIN | TERMINATOR,
+    ['/'] = PLAIN,
+    ['0' ... '9'] = PLAIN | ALNUM | DIGIT,
+    [':'] = PLAIN | TERMINATOR,
+    [';' ... '@'] = PLAIN,
+    ['A' ... 'Z'] = PLAIN | ALNUM,
+    ['['] = PLAIN,
+    [']' ... '^'] = PLAIN,
+    ['_'] = PLAIN | ALNUM,
+    ['`'] = PLAIN,
+    ['a' ... 'z'] = PLAIN | ALNUM,
+    ['{'] = PLAIN,
+    ['|'] = PLAIN | TERMINATOR,
+    ['}' ... 0xFF] = PLAIN,
+};
 
-static const struct {
+static const struct keyword {
     struct str word;
     enum tok_kind kind;
 } keywords[] = {
-    { { "block", 5 }, TOK_BLOCK },
-    { { "break", 5 }, TOK_BREAK },
-    { { "continue", 8 }, TOK_CONTINUE },
-    { { "define", 6 }, TOK_DEFINE },
-    { { "else", 4 }, TOK_ELSE },
-    { { "end", 3 }, TOK_END },
-    { { "if", 2 }, TOK_IF },
-    { { "nil", 3 }, TOK_NIL },
-    { { "range", 5 }, TOK_RANGE },
-    { { "template", 8 }, TOK_TEMPLATE },
+    { { "block", 5 }, TOK_BLOCK },   { { "break", 5 }, TOK_BREAK },       { { "continue", 8 }, TOK_CONTINUE },
+    { { "define", 6 }, TOK_DEFINE }, { { "else", 4 }, TOK_ELSE },         { { "end", 3 }, TOK_END },
+    { { "false", 5 }, TOK_BOOL },    { { "if", 2 }, TOK_IF },             { { "nil", 3 }, TOK_NIL },
+    { { "range", 5 }, TOK_RANGE },   { { "template", 8 }, TOK_TEMPLATE }, { { "true", 4 }, TOK_BOOL },
     { { "with", 4 }, TOK_WITH },
-    { { "true", 4 }, TOK_BOOL },
-    { { "false", 5 }, TOK_BOOL },
 };
-#define KEYWORD_MAX 8 /* bytes of the longest */
-
-/* What an ASCII byte can be. */
-enum { ALNUM = 1, SPACE = 2, TERMINATOR = 4 /* but '}', of which two are needed */ };
-static const uint8_t classes[0x80] = {
-    ['0' ... '9'] = ALNUM,       ['A' ... 'Z'] = ALNUM,
-    ['a' ... 'z'] = ALNUM,       ['_'] = ALNUM,
-    [' '] = SPACE | TERMINATOR,  ['\t'] = SPACE | TERMINATOR,
-    ['\r'] = SPACE | TERMINATOR, ['\n'] = SPACE | TERMINATOR,
-    ['.'] = TERMINATOR,          [','] = TERMINATOR,
-    ['|'] = TERMINATOR,          [':'] = TERMINATOR,
-    ['('] = TERMINATOR,          [')'] = TERMINATOR,
+/* By their first letter: how many, and which is the first. */
+static const struct {
+    uint8_t n, first;
+} keywords_from[256] = {
+    ['b'] = { 2, 0 }, ['c'] = { 1, 2 }, ['d'] = { 1, 3 }, ['e'] = { 2, 4 },  ['f'] = { 1, 6 },
+    ['i'] = { 1, 7 }, ['n'] = { 1, 8 }, ['r'] = { 1, 9 }, ['t'] = { 2, 10 }, ['w'] = { 1, 12 },
 };
 
 void lex_init(struct lex *l, struct arena *a, struct str text)
 {
-    *l = (struct lex){ .arena = a, .in = text, .line = 1, .start_line = 1 };
+    l->arena = a;
+    l->in = text;
+    l->at = text.p;
+    l->end = text.n > 0 ? text.p + text.n : text.p;
+    l->error = STR_NONE;
+    l->paren_depth = 0;
+    l->inside_action = l->ended = false;
+    l->n = l->next = l->seen = 0;
 }
 
-static struct str rest(const struct lex *l, size_t at)
+uint32_t lex_line(const struct lex *l, uint32_t pos)
 {
-    return at <= l->in.n ? str_sub(l->in, at, l->in.n) : STR("");
+    const char *p = l->in.p, *end = l->in.n > 0 ? p + MIN(pos, l->in.n) : p;
+    uint32_t line = 1;
+
+    for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        line++;
+    return line;
 }
 
-static uint32_t next(struct lex *l)
+/* ---- pieces ---- */
+
+static uint8_t class_of(char c)
 {
-    uint32_t r;
-
-    if (l->pos >= l->in.n)
-        return END_OF_TEXT;
-    l->pos += go_decode_rune(rest(l, l->pos), &r);
-    if (r == '\n')
-        l->line++;
-    return r;
+    return classes[(unsigned char)c];
 }
 
-static uint32_t peek(const struct lex *l)
+static bool class_at(const struct lex *l, const char *p, uint8_t class)
 {
-    uint32_t r;
-
-    if (l->pos >= l->in.n)
-        return END_OF_TEXT;
-    if ((unsigned char)l->in.p[l->pos] < 0x80)
-        return (unsigned char)l->in.p[l->pos];
-    go_decode_rune(rest(l, l->pos), &r);
-    return r;
+    return p < l->end && (class_of(*p) & class);
 }
 
-static uint32_t count_lines(struct str s)
+static size_t left(const struct lex *l, const char *p)
 {
-    uint32_t n = 0;
-
-    for (const char *p = s.p, *end = s.p + s.n; s.n > 0 && (p = memchr(p, '\n', (size_t)(end - p))); p++)
-        n++;
-    return n;
+    return (size_t)(l->end - p);
 }
 
-static enum step emit(struct lex *l, enum tok_kind kind)
+/* The bytes from l->at up to `end` are a token. */
+static void emit(struct lex *l, enum tok_kind kind, const char *end)
 {
-    l->item = (struct tok){ kind, (uint32_t)l->start, l->start_line, str_sub(l->in, l->start, l->pos) };
-    l->start = l->pos;
-    l->start_line = l->line;
-    return DONE;
+    l->toks[l->n++] = (struct tok){ kind, (uint32_t)(l->at - l->in.p), (uint32_t)(end - l->at) };
+    l->at = end;
 }
 
-/* Skips what lies between start and pos and was not read with next(). */
-static void ignore(struct lex *l)
+/* The token at l->at is wrong, and the last one. */
+static void fail(struct lex *l, struct str text)
 {
-    l->line += count_lines(str_sub(l->in, l->start, l->pos));
-    l->start = l->pos;
-    l->start_line = l->line;
+    l->error = text;
+    emit(l, TOK_ERROR, l->at);
+    l->ended = true;
 }
 
-static enum step fail(struct lex *l, struct str text)
-{
-    l->item = (struct tok){ TOK_ERROR, (uint32_t)l->start, l->start_line, text };
-    l->start = l->pos = 0;
-    l->in.n = 0;
-    return DONE;
-}
-
-static enum step fail_rune(struct lex *l, const char *what, uint32_t r)
+static void fail_rune(struct lex *l, const char *what, const char *p)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(256);
+    uint32_t r;
 
+    go_decode_rune((struct str){ p, left(l, p) }, &r);
     buf_addf(&b, "%s ", what);
     go_print_code_point(r, &b);
-    return fail(l, arena_dup(l->arena, buf_str(&b)));
+    fail(l, arena_dup(l->arena, buf_str(&b)));
 }
 
-static enum step fail_number(struct lex *l)
+static void fail_number(struct lex *l, const char *end)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
 
     buf_adds(&b, "bad number syntax: ");
-    tpl_print_quoted(str_sub(l->in, l->start, l->pos), &b);
-    return fail(l, arena_dup(l->arena, buf_str(&b)));
+    tpl_print_quoted((struct str){ l->at, (size_t)(end - l->at) }, &b);
+    fail(l, arena_dup(l->arena, buf_str(&b)));
 }
 
-static bool is_space(uint32_t r)
+/* The letter or digit at p: where it ends. NULL: it is neither. */
+static const char *skip_wide_alnum(const struct lex *l, const char *p)
 {
-    return r < 0x80 && (classes[r] & SPACE);
+    uint32_t r;
+    size_t n;
+
+    if (p == l->end || (unsigned char)*p < 0x80)
+        return NULL;
+    n = go_decode_rune((struct str){ p, left(l, p) }, &r);
+    return unicode_is_letter(r) || unicode_is_digit(r) ? p + n : NULL;
 }
 
-static bool is_alnum(uint32_t r)
+static const char *skip_alnum(const struct lex *l, const char *p)
 {
-    if (r < 0x80)
-        return classes[r] & ALNUM;
-    return r != END_OF_TEXT && (unicode_is_letter(r) || unicode_is_digit(r));
-}
+    for (;;) {
+        const char *wide;
 
-static bool has_left_trim(struct str s)
-{
-    return s.n >= 2 && s.p[0] == '-' && is_space((unsigned char)s.p[1]);
-}
-
-static bool has_right_trim(struct str s)
-{
-    return s.n >= 2 && is_space((unsigned char)s.p[0]) && s.p[1] == '-';
-}
-
-/* At "}}" or " -}}"? */
-static bool at_right_delim(const struct lex *l, bool *ret_trim)
-{
-    const char *p = l->in.p + l->pos;
-    size_t n = l->in.n - l->pos;
-
-    *ret_trim = n >= 4 && p[1] == '-' && p[2] == '}' && p[3] == '}' && is_space((unsigned char)p[0]);
-    return *ret_trim || (n >= 2 && p[0] == '}' && p[1] == '}');
-}
-
-static size_t spaces_at_end(struct str s)
-{
-    size_t n = 0;
-
-    while (n < s.n && is_space((unsigned char)s.p[s.n - 1 - n]))
-        n++;
-    return n;
-}
-
-static size_t spaces_at_start(struct str s)
-{
-    size_t n = 0;
-
-    while (n < s.n && is_space((unsigned char)s.p[n]))
-        n++;
-    return n;
-}
-
-static enum step lex_text(struct lex *l)
-{
-    size_t at = str_find(rest(l, l->pos), STR("{{")), trim = 0;
-    bool has_text;
-
-    if (at == STR_NPOS) {
-        l->pos = l->in.n;
-        l->line += count_lines(str_sub(l->in, l->start, l->pos));
-        return emit(l, l->pos > l->start ? TOK_TEXT : TOK_EOF);
+        while (class_at(l, p, ALNUM))
+            p++;
+        wide = skip_wide_alnum(l, p);
+        if (!wide)
+            return p;
+        p = wide;
     }
-    if (at == 0)
-        return LEFT_DELIM;
-    l->pos += at;
-    if (has_left_trim(rest(l, l->pos + 2)))
-        trim = spaces_at_end(str_sub(l->in, l->start, l->pos));
-    l->pos -= trim;
-    l->line += count_lines(str_sub(l->in, l->start, l->pos));
-    has_text = l->pos > l->start;
-    emit(l, TOK_TEXT);
-    l->pos += trim;
-    ignore(l);
-    return has_text ? DONE : LEFT_DELIM;
 }
 
-static enum step lex_left_delim(struct lex *l)
+static const char *skip_spaces(const struct lex *l, const char *p)
 {
-    size_t marker;
-
-    l->pos += 2;
-    marker = has_left_trim(rest(l, l->pos)) ? TRIM_MARKER : 0;
-    if (str_has_prefix(rest(l, l->pos + marker), STR("/*"))) {
-        l->pos += marker;
-        ignore(l);
-        return COMMENT;
-    }
-    emit(l, TOK_LEFT_DELIM);
-    l->inside_action = true;
-    l->pos += marker;
-    ignore(l);
-    l->paren_depth = 0;
-    return DONE;
+    while (class_at(l, p, SPACE))
+        p++;
+    return p;
 }
 
-static enum step lex_comment(struct lex *l)
+static bool has_left_trim(const struct lex *l, const char *p)
 {
-    size_t at = str_find(rest(l, l->pos + 2), STR("*/"));
-    bool trim;
-
-    if (at == STR_NPOS)
-        return fail(l, STR("unclosed comment"));
-    l->pos += at + 4;
-    if (!at_right_delim(l, &trim))
-        return fail(l, STR("comment ends before closing delimiter"));
-    l->pos += trim ? TRIM_MARKER + 2 : 2;
-    if (trim)
-        l->pos += spaces_at_start(rest(l, l->pos));
-    ignore(l);
-    return IN_TEXT;
+    return left(l, p) >= 2 && p[0] == '-' && (class_of(p[1]) & SPACE);
 }
 
-static enum step lex_right_delim(struct lex *l)
+static bool at_double_brace(const struct lex *l, const char *p)
 {
-    bool trim;
-
-    at_right_delim(l, &trim);
-    if (trim) {
-        l->pos += TRIM_MARKER;
-        ignore(l);
-    }
-    l->pos += 2;
-    emit(l, TOK_RIGHT_DELIM);
-    if (trim) {
-        l->pos += spaces_at_start(rest(l, l->pos));
-        ignore(l);
-    }
-    l->inside_action = false;
-    return DONE;
+    return left(l, p) >= 2 && p[0] == '}' && p[1] == '}';
 }
 
-/* A run of blanks; the last one may belong to " -}}". */
-static enum step lex_space(struct lex *l)
+/* At " -}}"? */
+static bool has_right_trim(const struct lex *l, const char *p)
 {
-    size_t n = spaces_at_start(rest(l, l->pos));
-    struct str last;
-
-    if (n > 1 || l->in.p[l->pos] == '\n')
-        l->line += count_lines(str_sub(l->in, l->pos, l->pos + n));
-    l->pos += n;
-    last = rest(l, l->pos - 1);
-    if (has_right_trim(last) && str_has_prefix(str_sub(last, TRIM_MARKER, last.n), STR("}}"))) {
-        l->pos--;
-        if (last.p[0] == '\n')
-            l->line--;
-        if (n == 1)
-            return RIGHT_DELIM;
-    }
-    return emit(l, TOK_SPACE);
+    return left(l, p) >= 4 && (class_of(p[0]) & SPACE) && p[1] == '-' && p[2] == '}' && p[3] == '}';
 }
 
 /* May an identifier, field or variable end here? */
-static bool at_terminator(const struct lex *l)
+static bool at_terminator(const struct lex *l, const char *p)
 {
-    uint32_t r = peek(l);
-
-    return (r < 0x80 && (classes[r] & TERMINATOR)) || r == END_OF_TEXT ||
-           (r == '}' && l->pos + 1 < l->in.n && l->in.p[l->pos + 1] == '}');
+    return p == l->end || (class_of(*p) & TERMINATOR) || at_double_brace(l, p);
 }
 
-static void skip_alnum(struct lex *l)
+/* ---- outside actions ---- */
+
+static const char *find_left_delim(const struct lex *l, const char *p)
 {
-    for (;;) {
-        while (l->pos < l->in.n && (unsigned char)l->in.p[l->pos] < 0x80 &&
-               (classes[(unsigned char)l->in.p[l->pos]] & ALNUM))
-            l->pos++;
-        if (l->pos == l->in.n || (unsigned char)l->in.p[l->pos] < 0x80 || !is_alnum(peek(l)))
-            return;
-        next(l);
+    while (left(l, p) >= 2 && (p = memchr(p, '{', left(l, p) - 1))) {
+        if (p[1] == '{')
+            return p;
+        p++;
+    }
+    return NULL;
+}
+
+/* Behind the delimiter and its trim marker, at the comment's start. */
+static void lex_comment(struct lex *l)
+{
+    const char *end = memmem(l->at + 2, left(l, l->at + 2), "*/", 2);
+
+    if (!end) {
+        fail(l, STR("unclosed comment"));
+        return;
+    }
+    end += 2;
+    if (at_double_brace(l, end))
+        l->at = end + 2;
+    else if (has_right_trim(l, end))
+        l->at = skip_spaces(l, end + TRIM_MARKER + 2);
+    else
+        fail(l, STR("comment ends before closing delimiter"));
+}
+
+static void lex_left_delim(struct lex *l)
+{
+    const char *behind = l->at + 2;
+
+    if (has_left_trim(l, behind))
+        behind += TRIM_MARKER;
+    if (left(l, behind) >= 2 && behind[0] == '/' && behind[1] == '*') {
+        l->at = behind;
+        lex_comment(l);
+        return;
+    }
+    emit(l, TOK_LEFT_DELIM, l->at + 2);
+    l->at = behind;
+    l->inside_action = true;
+    l->paren_depth = 0;
+}
+
+static void lex_outside(struct lex *l)
+{
+    const char *delim = find_left_delim(l, l->at), *end = delim ? delim : l->end;
+
+    if (delim && has_left_trim(l, delim + 2))
+        while (end > l->at && (class_of(end[-1]) & SPACE))
+            end--;
+    if (end > l->at)
+        emit(l, TOK_TEXT, end);
+    if (delim) {
+        l->at = delim;
+        lex_left_delim(l);
+    } else {
+        emit(l, TOK_EOF, l->at);
+        l->ended = true;
     }
 }
 
-static enum step lex_identifier(struct lex *l)
-{
-    struct str word;
+/* ---- inside actions ---- */
 
-    skip_alnum(l);
-    word = str_sub(l->in, l->start, l->pos);
-    if (!at_terminator(l))
-        return fail_rune(l, "bad character", peek(l));
-    for (size_t i = 0; i < ARRAY_SIZE(keywords) && word.n <= KEYWORD_MAX; i++)
-        if (word.p[0] == keywords[i].word.p[0] && str_eq(word, keywords[i].word))
-            return emit(l, keywords[i].kind);
-    return emit(l, TOK_IDENTIFIER);
+/* At "}}", or at the " -}}" that trims. */
+static void lex_right_delim(struct lex *l, bool trims)
+{
+    if (l->paren_depth != 0) {
+        fail(l, STR("unclosed left paren"));
+        return;
+    }
+    if (trims)
+        l->at += TRIM_MARKER;
+    emit(l, TOK_RIGHT_DELIM, l->at + 2);
+    if (trims)
+        l->at = skip_spaces(l, l->at);
+    l->inside_action = false;
 }
 
-/* Behind '.' or '$'. */
-static enum step lex_field_or_variable(struct lex *l, enum tok_kind kind)
+/* A run of blanks; the last one may belong to " -}}". */
+static void lex_space(struct lex *l)
 {
-    if (at_terminator(l))
-        return emit(l, kind == TOK_VARIABLE ? TOK_VARIABLE : TOK_DOT);
-    skip_alnum(l);
-    if (!at_terminator(l))
-        return fail_rune(l, "bad character", peek(l));
-    return emit(l, kind);
+    const char *end = skip_spaces(l, l->at);
+
+    if (!has_right_trim(l, end - 1))
+        emit(l, TOK_SPACE, end);
+    else if (end - 1 > l->at)
+        emit(l, TOK_SPACE, end - 1);
+    else
+        lex_right_delim(l, true);
 }
 
-static bool accept(struct lex *l, const char *set)
+static void lex_word(struct lex *l)
 {
-    uint32_t r = peek(l);
+    const char *end = skip_alnum(l, l->at);
+    struct str word = { l->at, (size_t)(end - l->at) };
+    const struct keyword *k = keywords + keywords_from[(unsigned char)word.p[0]].first;
+    enum tok_kind kind = TOK_IDENTIFIER;
 
-    if (r >= 0x80 || r == 0 || !strchr(set, (int)r))
+    if (!at_terminator(l, end)) {
+        fail_rune(l, "bad character", end);
+        return;
+    }
+    for (int n = keywords_from[(unsigned char)word.p[0]].n; n > 0; n--, k++)
+        if (str_eq(word, k->word))
+            kind = k->kind;
+    emit(l, kind, end);
+}
+
+/* At '.' or '$'. */
+static void lex_field_or_variable(struct lex *l, enum tok_kind kind)
+{
+    const char *end = l->at + 1;
+
+    if (at_terminator(l, end)) {
+        emit(l, kind == TOK_VARIABLE ? TOK_VARIABLE : TOK_DOT, end);
+        return;
+    }
+    end = skip_alnum(l, end);
+    if (at_terminator(l, end))
+        emit(l, kind, end);
+    else
+        fail_rune(l, "bad character", end);
+}
+
+static bool accept(const struct lex *l, const char **p, const char *set)
+{
+    if (*p == l->end || **p == '\0' || !strchr(set, **p))
         return false;
-    l->pos++; /* no set has a line break */
+    ++*p;
     return true;
 }
 
-static void accept_run(struct lex *l, const char *set)
+static void accept_run(const struct lex *l, const char **p, const char *set)
 {
-    while (accept(l, set))
+    while (accept(l, p, set))
         ;
 }
 
-static bool scan_number(struct lex *l)
+/* Leaves *p behind the number, or behind the letter or digit that makes it none. */
+static bool scan_number(const struct lex *l, const char **p)
 {
     static const char decimal[] = "0123456789_", hex[] = "0123456789abcdefABCDEF_";
-    const char *digits = decimal;
+    const char *digits = decimal, *wide;
 
-    accept(l, "+-");
-    if (accept(l, "0")) {
-        if (accept(l, "xX"))
+    accept(l, p, "+-");
+    if (accept(l, p, "0")) {
+        if (accept(l, p, "xX"))
             digits = hex;
-        else if (accept(l, "oO"))
+        else if (accept(l, p, "oO"))
             digits = "01234567_";
-        else if (accept(l, "bB"))
+        else if (accept(l, p, "bB"))
             digits = "01_";
     }
-    accept_run(l, digits);
-    if (accept(l, "."))
-        accept_run(l, digits);
-    if ((digits == decimal && accept(l, "eE")) || (digits == hex && accept(l, "pP"))) {
-        accept(l, "+-");
-        accept_run(l, decimal);
+    accept_run(l, p, digits);
+    if (accept(l, p, "."))
+        accept_run(l, p, digits);
+    if ((digits == decimal && accept(l, p, "eE")) || (digits == hex && accept(l, p, "pP"))) {
+        accept(l, p, "+-");
+        accept_run(l, p, decimal);
     }
-    accept(l, "i");
-    if (!is_alnum(peek(l)))
+    accept(l, p, "i");
+    wide = skip_wide_alnum(l, *p);
+    if (!wide && !class_at(l, *p, ALNUM))
         return true;
-    next(l);
+    *p = wide ? wide : *p + 1;
     return false;
 }
 
-static enum step lex_number(struct lex *l)
+static void lex_number(struct lex *l)
 {
-    uint32_t sign;
+    const char *end = l->at;
 
-    if (!scan_number(l))
-        return fail_number(l);
-    sign = peek(l);
-    if (sign != '+' && sign != '-')
-        return emit(l, TOK_NUMBER);
-    if (!scan_number(l) || l->in.p[l->pos - 1] != 'i')
-        return fail_number(l);
-    return emit(l, TOK_COMPLEX);
+    if (!scan_number(l, &end))
+        fail_number(l, end);
+    else if (!class_at(l, end, SIGN))
+        emit(l, TOK_NUMBER, end);
+    else if (scan_number(l, &end) && end[-1] == 'i')
+        emit(l, TOK_COMPLEX, end);
+    else
+        fail_number(l, end);
 }
 
-/* Up to the closing `quote`, which has no line break before it. */
-static enum step lex_quoted(struct lex *l, uint32_t quote, enum tok_kind kind, struct str unterminated)
+/* Up to the closing quote, which has no line break before it. */
+static void lex_quoted(struct lex *l, enum tok_kind kind, struct str unterminated)
 {
-    for (;;) {
-        uint32_t r;
+    const char *p = l->at + 1;
 
-        while (l->pos < l->in.n && (unsigned char)l->in.p[l->pos] < 0x80 &&
-               (classes[(unsigned char)l->in.p[l->pos]] & ALNUM))
-            l->pos++;
-        r = next(l);
-        if (r == '\\') {
-            r = next(l);
-            if (r != END_OF_TEXT && r != '\n')
-                continue;
+    for (;; p++) {
+        while (class_at(l, p, IN_STRING))
+            p++;
+        if (p < l->end && *p == '\\')
+            p++;
+        else if (p < l->end && *p == *l->at)
+            break;
+        if (p == l->end || *p == '\n') {
+            fail(l, unterminated);
+            return;
         }
-        if (r == END_OF_TEXT || r == '\n')
-            return fail(l, unterminated);
-        if (r == quote)
-            return emit(l, kind);
     }
+    emit(l, kind, p + 1);
 }
 
-static enum step lex_raw_string(struct lex *l)
+static void lex_raw_string(struct lex *l)
 {
-    size_t at = str_find_char(rest(l, l->pos), '`');
+    const char *end = memchr(l->at + 1, '`', left(l, l->at + 1));
 
-    if (at == STR_NPOS)
-        return fail(l, STR("unterminated raw quoted string"));
-    l->line += count_lines(str_sub(l->in, l->pos, l->pos + at));
-    l->pos += at + 1;
-    return emit(l, TOK_RAW_STRING);
+    if (end)
+        emit(l, TOK_RAW_STRING, end + 1);
+    else
+        fail(l, STR("unterminated raw quoted string"));
 }
 
-static enum step lex_paren(struct lex *l, uint32_t r)
+static void lex_symbol(struct lex *l)
 {
-    if (r == '(') {
-        l->paren_depth++;
-        return emit(l, TOK_LEFT_PAREN);
-    }
-    if (--l->paren_depth < 0)
-        return fail(l, STR("unexpected right paren"));
-    return emit(l, TOK_RIGHT_PAREN);
-}
+    const char *p = l->at;
 
-static enum step lex_symbol(struct lex *l, uint32_t r)
-{
-    switch (r) {
-    case END_OF_TEXT:
-        return fail(l, STR("unclosed action"));
+    switch (*p) {
     case '=':
-        return emit(l, TOK_ASSIGN);
+        emit(l, TOK_ASSIGN, p + 1);
+        break;
     case ':':
-        return next(l) == '=' ? emit(l, TOK_DECLARE) : fail(l, STR("expected :="));
+        if (left(l, p) >= 2 && p[1] == '=')
+            emit(l, TOK_DECLARE, p + 2);
+        else
+            fail(l, STR("expected :="));
+        break;
     case '|':
-        return emit(l, TOK_PIPE);
+        emit(l, TOK_PIPE, p + 1);
+        break;
     case '"':
-        return lex_quoted(l, '"', TOK_STRING, STR("unterminated quoted string"));
+        lex_quoted(l, TOK_STRING, STR("unterminated quoted string"));
+        break;
     case '\'':
-        return lex_quoted(l, '\'', TOK_CHAR_CONSTANT, STR("unterminated character constant"));
+        lex_quoted(l, TOK_CHAR_CONSTANT, STR("unterminated character constant"));
+        break;
     case '`':
-        return lex_raw_string(l);
+        lex_raw_string(l);
+        break;
     case '$':
-        return lex_field_or_variable(l, TOK_VARIABLE);
+        lex_field_or_variable(l, TOK_VARIABLE);
+        break;
     case '(':
+        l->paren_depth++;
+        emit(l, TOK_LEFT_PAREN, p + 1);
+        break;
     case ')':
-        return lex_paren(l, r);
+        if (--l->paren_depth >= 0)
+            emit(l, TOK_RIGHT_PAREN, p + 1);
+        else
+            fail(l, STR("unexpected right paren"));
+        break;
     default:
-        return r > ' ' && r < 0x7F ? emit(l, TOK_CHAR) : fail_rune(l, "unrecognized character in action:", r);
+        if (*p > ' ' && *p < 0x7F)
+            emit(l, TOK_CHAR, p + 1);
+        else
+            fail_rune(l, "unrecognized character in action:", p);
     }
 }
 
-static enum step lex_inside_action(struct lex *l)
+static void lex_inside(struct lex *l)
 {
-    bool trim;
-    uint32_t r;
+    const char *p = l->at;
+    uint8_t class;
 
-    if (at_right_delim(l, &trim))
-        return l->paren_depth == 0 ? RIGHT_DELIM : fail(l, STR("unclosed left paren"));
-    r = peek(l);
-    if (is_space(r))
-        return lex_space(l);
-    if (r == '.' && l->pos + 1 < l->in.n && !ascii_is_digit(l->in.p[l->pos + 1])) {
-        next(l);
-        return lex_field_or_variable(l, TOK_FIELD);
+    if (p == l->end) {
+        fail(l, STR("unclosed action"));
+        return;
     }
-    if (r == '.' || r == '+' || r == '-' || (r >= '0' && r <= '9'))
-        return lex_number(l);
-    if (is_alnum(r))
-        return lex_identifier(l);
-    next(l);
-    return lex_symbol(l, r);
+    class = class_of(*p);
+    if (class & SPACE)
+        lex_space(l);
+    else if (*p == '.' && left(l, p) > 1 && !(class_of(p[1]) & DIGIT))
+        lex_field_or_variable(l, TOK_FIELD);
+    else if (*p == '.' || (class & (DIGIT | SIGN)))
+        lex_number(l);
+    else if ((class & ALNUM) || skip_wide_alnum(l, p))
+        lex_word(l);
+    else if (at_double_brace(l, p))
+        lex_right_delim(l, false);
+    else
+        lex_symbol(l);
 }
 
-struct tok lex_next(struct lex *l)
+void lex_fill(struct lex *l)
 {
-    enum step step = l->inside_action ? INSIDE_ACTION : IN_TEXT;
+    uint32_t kept = MIN(l->n, (uint32_t)LEX_BACK);
 
-    while (step != DONE) {
-        switch (step) {
-        case IN_TEXT:
-            step = lex_text(l);
-            break;
-        case LEFT_DELIM:
-            step = lex_left_delim(l);
-            break;
-        case COMMENT:
-            step = lex_comment(l);
-            break;
-        case RIGHT_DELIM:
-            step = lex_right_delim(l);
-            break;
-        case INSIDE_ACTION:
-            step = lex_inside_action(l);
-            break;
-        case DONE:
-            break;
-        }
+    memmove(l->toks, l->toks + l->n - kept, kept * sizeof(*l->toks));
+    l->n = l->next = l->seen = kept;
+    if (l->ended)
+        emit(l, TOK_EOF, l->at);
+    while (!l->ended && l->n + TOKENS_PER_STEP <= LEX_ROOM) {
+        if (l->inside_action)
+            lex_inside(l);
+        else
+            lex_outside(l);
     }
-    return l->item;
 }

@@ -87,7 +87,7 @@ static void definition(struct file *f, const struct str *known, const char *cont
             parse_unexpected(&p, t, context);
             return;
         }
-        if (!go_unquote(f->arena, t.text, &name)) {
+        if (!go_unquote(f->arena, parse_text(&p, t), &name)) {
             parse_fail_text(&p, "invalid syntax");
             return;
         }
@@ -187,7 +187,7 @@ static const struct node *template_action(struct parser *p, bool block)
 
     if (t.kind != TOK_STRING && t.kind != TOK_RAW_STRING)
         return parse_unexpected(p, t, context);
-    if (!go_unquote(p->file->arena, t.text, &n->called))
+    if (!go_unquote(p->file->arena, parse_text(p, t), &n->called))
         return parse_fail_text(p, "invalid syntax");
     if (!block && parse_next_non_space(p).kind == TOK_RIGHT_DELIM)
         return n;
@@ -240,12 +240,13 @@ static const struct node *text_or_action(struct parser *p)
     switch (t.kind) {
     case TOK_TEXT:
         text = parse_node_new(p, NODE_TEXT, t.pos);
-        text->text = t.text;
+        text->text = parse_text(p, t);
         return text;
     case TOK_LEFT_DELIM:
-        p->action_line = t.line;
+        p->in_action = true;
+        p->action_pos = t.pos;
         n = action(p);
-        p->action_line = 0;
+        p->in_action = false;
         return n;
     default:
         return parse_unexpected(p, t, "input");
@@ -281,14 +282,16 @@ static bool top_item(struct parser *p)
     const struct node *n;
 
     if (parse_peek(p).kind == TOK_LEFT_DELIM) {
-        struct tok delim = parse_next(p);
+        struct lex *l = &p->file->lex;
+        bool spaced;
 
+        parse_next(p);
+        spaced = parse_peek(p).kind == TOK_SPACE;
         if (parse_next_non_space(p).kind == TOK_DEFINE) {
             definition(p->file, NULL, "define clause");
             return !p->file->failed;
         }
-        p->tok[1] = delim;
-        p->peeked = 2;
+        lex_back(l, spaced ? 3 : 2);
     }
     n = text_or_action(p);
     if (!n)

@@ -28,9 +28,8 @@ struct file {
 /* One definition being parsed; Go's parse.Tree. */
 struct parser {
     struct file *file;
-    struct tok tok[3];
-    int peeked;
-    uint32_t action_line;
+    bool in_action;
+    uint32_t action_pos; /* of the delimiter that opened it */
     int parens, ranges;
     struct map var_ids; /* name -> number; "$" is 0 and always in scope */
     uint32_t *vars;     /* those in scope, innermost last */
@@ -39,28 +38,23 @@ struct parser {
     size_t n_ids, cap_ids;
 };
 
-/* Tokens: the next one, one step back (up to three), the next one without taking it; `non_space` skips blanks. */
+/* Tokens: the next one, one step back (up to LEX_BACK), the next one without taking it; `non_space` skips blanks. */
 static inline struct tok parse_next(struct parser *p)
 {
-    if (p->peeked > 0)
-        p->peeked--;
-    else
-        p->tok[0] = lex_next(&p->file->lex);
-    return p->tok[p->peeked];
+    return lex_next(&p->file->lex);
 }
 
 static inline void parse_backup(struct parser *p)
 {
-    p->peeked++;
+    lex_back(&p->file->lex, 1);
 }
 
 static inline struct tok parse_peek(struct parser *p)
 {
-    if (p->peeked == 0) {
-        p->peeked = 1;
-        p->tok[0] = lex_next(&p->file->lex);
-    }
-    return p->tok[p->peeked - 1];
+    struct tok t = parse_next(p);
+
+    parse_backup(p);
+    return t;
 }
 
 static inline struct tok parse_next_non_space(struct parser *p)
@@ -78,6 +72,11 @@ static inline struct tok parse_peek_non_space(struct parser *p)
 
     parse_backup(p);
     return t;
+}
+
+static inline struct str parse_text(const struct parser *p, struct tok t)
+{
+    return lex_text(&p->file->lex, t);
 }
 
 bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, struct tok *ret);

@@ -9,19 +9,20 @@
 
 static const struct node *identifier(struct parser *p, struct tok t)
 {
-    const struct tpl_func *func = func_find(t.text);
+    struct str name = parse_text(p, t);
+    const struct tpl_func *func = func_find(name);
     struct node *n;
 
     if (!func)
-        return parse_fail_quoted(p, "function ", t.text, " not defined");
+        return parse_fail_quoted(p, "function ", name, " not defined");
     n = parse_node_new(p, NODE_IDENTIFIER, t.pos);
-    n->ident = t.text;
+    n->ident = name;
     n->func = func;
-    if (str_eq(t.text, STR("and")))
+    if (str_eq(name, STR("and")))
         n->special = SPECIAL_AND;
-    else if (str_eq(t.text, STR("or")))
+    else if (str_eq(name, STR("or")))
         n->special = SPECIAL_OR;
-    else if (str_eq(t.text, STR("call")))
+    else if (str_eq(name, STR("call")))
         n->special = SPECIAL_CALL;
     return n;
 }
@@ -30,7 +31,7 @@ static const struct node *field_new(struct parser *p, struct tok t)
 {
     struct node *n = parse_node_new(p, NODE_FIELD, t.pos);
 
-    n->name = str_sub(t.text, 1, t.text.n);
+    n->name = str_sub(parse_text(p, t), 1, t.n);
     n->names = &n->name;
     n->n = 1;
     return n;
@@ -42,7 +43,7 @@ static const struct node *number(struct parser *p, struct tok t)
     struct node *n = parse_node_new(p, NODE_NUMBER, t.pos);
 
     n->number =
-        number_node_parse(p->file->arena, t.text, t.kind == TOK_CHAR_CONSTANT, t.kind == TOK_COMPLEX, &why);
+        number_node_parse(p->file->arena, parse_text(p, t), t.kind == TOK_CHAR_CONSTANT, t.kind == TOK_COMPLEX, &why);
     return n->number ? n : parse_fail(p, &why);
 }
 
@@ -50,9 +51,9 @@ static const struct node *string(struct parser *p, struct tok t)
 {
     struct node *n = parse_node_new(p, NODE_STRING, t.pos);
 
-    if (!go_unquote(p->file->arena, t.text, &n->text))
+    n->quoted = parse_text(p, t);
+    if (!go_unquote(p->file->arena, n->quoted, &n->text))
         return parse_fail_text(p, "invalid syntax");
-    n->quoted = t.text;
     return n;
 }
 
@@ -72,7 +73,7 @@ static const struct node *constant(struct parser *p, struct tok t, enum node_kin
 {
     struct node *n = parse_node_new(p, kind, t.pos);
 
-    n->flag = kind == NODE_BOOL && str_eq(t.text, STR("true"));
+    n->flag = kind == NODE_BOOL && str_eq(parse_text(p, t), STR("true"));
     return n;
 }
 
@@ -130,7 +131,7 @@ static const struct node *chain(struct parser *p, struct node *of)
     while (parse_peek(p).kind == TOK_FIELD) {
         struct tok t = parse_next(p);
 
-        add_name(f, str_sub(t.text, 1, t.text.n));
+        add_name(f, str_sub(parse_text(p, t), 1, t.n));
     }
     names = ARENA_ARRAY(f->arena, struct str, f->n_names);
     memcpy(names, f->names, f->n_names * sizeof(*names));
@@ -174,11 +175,9 @@ static const struct node *command(struct parser *p)
     size_t base = p->file->n_stack;
 
     for (;;) {
-        const struct node *n;
+        const struct node *n = operand(p);
         struct tok t;
 
-        parse_peek_non_space(p);
-        n = operand(p);
         if (p->file->failed)
             return NULL;
         if (n)
@@ -208,7 +207,7 @@ static int declarations(struct parser *p, const char *context, const struct node
         behind = parse_peek(p);
         t = parse_peek_non_space(p);
         if (t.kind == TOK_ASSIGN || t.kind == TOK_DECLARE ||
-            (t.kind == TOK_CHAR && str_eq(t.text, STR(",")))) {
+            (t.kind == TOK_CHAR && str_eq(parse_text(p, t), STR(",")))) {
             struct node *node = parse_variable_new(p, v);
 
             parse_next_non_space(p);
@@ -231,14 +230,7 @@ static int declarations(struct parser *p, const char *context, const struct node
             }
             return -1;
         }
-        if (behind.kind == TOK_SPACE) { /* an argument: push back the variable and the blank */
-            p->tok[1] = behind;
-            p->tok[2] = v;
-            p->peeked = 3;
-        } else {
-            p->tok[1] = v;
-            p->peeked = 2;
-        }
+        lex_back(&p->file->lex, behind.kind == TOK_SPACE ? 2 : 1); /* an argument */
         return n;
     }
 }

@@ -15,7 +15,7 @@ void *parse_fail(struct parser *p, const struct buf *text)
     if (!f->failed) {
         f->failed = true;
         f->error = arena_printf(f->arena, "template: " STR_FMT ":%u: " STR_FMT, STR_ARG(f->source->name),
-                                p->tok[0].line, STR_ARG(buf_str(text)));
+                                lex_line(&f->lex, lex_last_seen(&f->lex).pos), STR_ARG(buf_str(text)));
     }
     return NULL;
 }
@@ -46,35 +46,38 @@ void *parse_fail_quoted(struct parser *p, const char *before, struct str name, c
     return parse_fail(p, &b);
 }
 
-static void print_token(struct tok t, struct buf *out)
+static void print_token(struct tok t, struct str text, struct buf *out)
 {
     if (t.kind == TOK_EOF) {
         buf_adds(out, "EOF");
     } else if (t.kind == TOK_ERROR) {
-        buf_addstr(out, t.text);
+        buf_addstr(out, text);
     } else if (t.kind > TOK_KEYWORD_) {
-        buf_addf(out, "<" STR_FMT ">", STR_ARG(t.text));
-    } else if (t.text.n > 10) {
-        tpl_print_quoted(go_truncate(t.text, 10), out);
+        buf_addf(out, "<" STR_FMT ">", STR_ARG(text));
+    } else if (text.n > 10) {
+        tpl_print_quoted(go_truncate(text, 10), out);
         buf_adds(out, "...");
     } else {
-        tpl_print_quoted(t.text, out);
+        tpl_print_quoted(text, out);
     }
 }
 
 void *parse_unexpected(struct parser *p, struct tok t, const char *context)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
+    const struct lex *l = &p->file->lex;
+    struct str text = lex_text(l, t);
 
     if (t.kind != TOK_ERROR)
         buf_adds(&b, "unexpected ");
-    print_token(t, &b);
+    print_token(t, text, &b);
     if (t.kind != TOK_ERROR) {
         buf_addf(&b, " in %s", context);
-    } else if (p->action_line != 0 && p->action_line != t.line) {
-        if (!str_has_suffix(t.text, STR(" action")))
+    } else if (p->in_action && lex_line(l, p->action_pos) != lex_line(l, t.pos)) {
+        if (!str_has_suffix(text, STR(" action")))
             buf_adds(&b, " in action");
-        buf_addf(&b, " started at " STR_FMT ":%u", STR_ARG(p->file->source->name), p->action_line);
+        buf_addf(&b, " started at " STR_FMT ":%u", STR_ARG(p->file->source->name),
+                 lex_line(l, p->action_pos));
     }
     return parse_fail(p, &b);
 }
@@ -187,10 +190,10 @@ struct node *parse_variable_new(struct parser *p, struct tok t)
 {
     struct node *n = parse_node_new(p, NODE_VARIABLE, t.pos);
 
-    n->name = t.text;
+    n->name = parse_text(p, t);
     n->names = &n->name;
     n->n = 1;
-    n->var = parse_var_id(p, t.text);
+    n->var = parse_var_id(p, n->name);
     return n;
 }
 
@@ -199,5 +202,5 @@ const struct node *parse_use_variable(struct parser *p, struct tok t)
     struct node *n = parse_variable_new(p, t);
 
     return n->var == 0 || p->in_scope[n->var] > 0 ? n
-                                                  : parse_fail_quoted(p, "undefined variable ", t.text, "");
+                                                  : parse_fail_quoted(p, "undefined variable ", n->name, "");
 }
