@@ -255,7 +255,7 @@ static int eval_chain_node(struct tpl_exec *x, struct value dot, const struct no
 
     x->node = n;
     r = eval_arg(x, dot, 'v', n->of, &of);
-    return r < 0 ? r : eval_chain(x, dot, of, n, n->names, n->n, g, ret);
+    return r < 0 ? r : eval_chain(x, dot, of, n, n->links, n->n, g, ret);
 }
 
 /* ---- constants ---- */
@@ -369,7 +369,7 @@ static int validate(struct tpl_exec *x, char letter, struct value v, struct valu
 static int eval_function(struct tpl_exec *x, struct value dot, const struct node *n, const struct node *cmd,
                          const struct given *g, struct value *ret)
 {
-    struct callee f = { n->ident,  n->func->args, n->func->result, n->func->fn, (enum node_special)n->special,
+    struct callee f = { node_ident(n),  n->func->args, n->func->result, n->func->fn, (enum node_special)n->special,
                         VALUE_NONE };
 
     x->node = n;
@@ -534,8 +534,8 @@ static int call(struct tpl_exec *x, struct value dot, const struct callee *f, co
 static int eval_command(struct tpl_exec *x, struct value dot, const struct node *cmd,
                         const struct value *final, struct value *ret)
 {
-    const struct node *first = cmd->items[0];
-    struct given g = { cmd->items, cmd->n, final };
+    const struct node *first = node_first_word(cmd);
+    struct given g = { first == cmd ? &cmd : cmd->items, first == cmd ? 1 : cmd->n, final };
     int r;
 
     switch (first->kind) {
@@ -583,10 +583,10 @@ int exec_eval_pipe(struct tpl_exec *x, struct value dot, const struct node *pipe
     }
     for (uint32_t i = 0; i < pipe->n_decl; i++) {
         if (!pipe->flag) {
-            exec_push_var(x, pipe->decl[i]->var, v);
+            exec_push_var(x, node_decl(pipe)[i]->var, v);
             continue;
         }
-        r = exec_set_var(x, pipe->decl[i], v);
+        r = exec_set_var(x, node_decl(pipe)[i], v);
         if (r < 0)
             return r;
     }

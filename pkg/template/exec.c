@@ -17,9 +17,9 @@ static int walk_list(struct tpl_exec *x, struct value dot, const struct node *li
 static int walk_action(struct tpl_exec *x, struct value dot, const struct node *n)
 {
     struct value v;
-    int r = exec_eval_pipe(x, dot, n->pipe, &v);
+    int r = exec_eval_pipe(x, dot, n, &v);
 
-    if (r < 0 || n->pipe->n_decl > 0)
+    if (r < 0 || n->n_decl > 0)
         return r;
     x->node = n;
     if (v.kind == VALUE_STRING)
@@ -52,12 +52,12 @@ static int walk_round(struct tpl_exec *x, const struct node *n, struct value ind
     int r = exec_step(x);
 
     if (r == 0 && pipe->n_decl > 0 && pipe->flag)
-        r = exec_set_var(x, pipe->decl[0], pipe->n_decl > 1 ? index : item);
+        r = exec_set_var(x, node_decl(pipe)[0], pipe->n_decl > 1 ? index : item);
     else if (r == 0 && pipe->n_decl > 0)
         x->vars[mark - 1].v = item;
     if (r == 0 && pipe->n_decl > 1) {
         if (pipe->flag)
-            r = exec_set_var(x, pipe->decl[1], item);
+            r = exec_set_var(x, node_decl(pipe)[1], item);
         else
             x->vars[mark - 2].v = index;
     }
@@ -199,7 +199,7 @@ static int walk(struct tpl_exec *x, struct value dot, const struct node *n)
     case NODE_TEXT:
         buf_addstr(&x->out, n->text);
         return exec_check_output(x);
-    case NODE_ACTION:
+    case NODE_PIPE:
         return walk_action(x, dot, n);
     case NODE_IF:
     case NODE_WITH:

@@ -124,7 +124,6 @@ static const struct node *else_list(struct parser *p, enum node_kind kind, const
 {
     enum tok_kind again = kind == NODE_IF ? TOK_IF : TOK_WITH;
     const struct node *end = NULL, *list;
-    struct node *one;
     size_t base = p->file->n_stack;
 
     if (kind == NODE_RANGE || parse_peek(p).kind != again) {
@@ -134,13 +133,11 @@ static const struct node *else_list(struct parser *p, enum node_kind kind, const
         return list;
     }
     parse_next(p); /* "else if" is an else with one if, which share an end */
-    one = parse_node_new(p, NODE_LIST, mark->pos);
     list = control(p, kind);
     if (!list)
         return NULL;
     parse_push(p, list);
-    parse_set_items(p, one, base);
-    return one;
+    return parse_parent_new(p, NODE_LIST, mark->pos, base);
 }
 
 static const struct node *control(struct parser *p, enum node_kind kind)
@@ -204,7 +201,6 @@ static const struct node *template_action(struct parser *p, bool block)
 static const struct node *action(struct parser *p)
 {
     struct tok t = parse_next_non_space(p);
-    struct node *n;
 
     switch (t.kind) {
     case TOK_BLOCK:
@@ -225,9 +221,7 @@ static const struct node *action(struct parser *p)
         return control(p, NODE_WITH);
     default:
         parse_backup(p);
-        n = parse_node_new(p, NODE_ACTION, parse_peek(p).pos);
-        n->pipe = parse_pipeline(p, "command", TOK_RIGHT_DELIM);
-        return n->pipe ? n : NULL;
+        return parse_pipeline(p, "command", TOK_RIGHT_DELIM);
     }
 }
 
@@ -256,7 +250,7 @@ static const struct node *text_or_action(struct parser *p)
 /* Up to {{end}} or {{else}}, which goes to *ret_end. */
 static const struct node *item_list(struct parser *p, const struct node **ret_end)
 {
-    struct node *list = parse_node_new(p, NODE_LIST, parse_peek_non_space(p).pos);
+    uint32_t pos = parse_peek_non_space(p).pos;
     size_t base = p->file->n_stack;
 
     while (parse_peek_non_space(p).kind != TOK_EOF) {
@@ -265,9 +259,8 @@ static const struct node *item_list(struct parser *p, const struct node **ret_en
         if (!n)
             return NULL;
         if (n->kind == NODE_END || n->kind == NODE_ELSE) {
-            parse_set_items(p, list, base);
             *ret_end = n;
-            return list;
+            return parse_parent_new(p, NODE_LIST, pos, base);
         }
         parse_push(p, n);
     }
@@ -307,15 +300,14 @@ static bool top_item(struct parser *p)
 static void parse_file(struct file *f)
 {
     CLEANUP(parser_done) struct parser p;
-    struct node *root;
+    uint32_t pos;
 
     parser_init(&p, f);
-    root = parse_node_new(&p, NODE_LIST, parse_peek(&p).pos);
+    pos = parse_peek(&p).pos;
     while (parse_peek(&p).kind != TOK_EOF)
         if (!top_item(&p))
             return;
-    parse_set_items(&p, root, 0);
-    add_tree(&p, f->source->name, root);
+    add_tree(&p, f->source->name, parse_parent_new(&p, NODE_LIST, pos, 0));
 }
 
 /* An empty definition does not replace one that is there already. The text of a tpl call always takes its name: Helm

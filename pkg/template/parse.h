@@ -89,16 +89,19 @@ void *parse_fail_quoted(struct parser *p, const char *before, struct str name,
 void *parse_unexpected(struct parser *p, struct tok t, const char *context);
 void *parse_unexpected_node(struct parser *p, const char *before, const struct node *n, const char *context);
 
-/* Nodes: children are pushed and then taken by their parent; `base` is file->n_stack before the first. */
+/* Nodes: children are pushed and then taken by their parent, which comes after them; `base` is file->n_stack before the
+ * first. */
 struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos);
 void parse_push(struct parser *p, const struct node *n);
-void parse_set_items(struct parser *p, struct node *n, size_t base);
+struct node *parse_parent_new(struct parser *p, enum node_kind kind, uint32_t pos, size_t base);
+/* Field, variable or chain, of the names that were added. */
+void parse_name(struct parser *p, struct str name);
+struct node *parse_named_new(struct parser *p, enum node_kind kind, uint32_t pos);
 
-/* Variables: numbers within one definition, and which are in scope. */
+/* Variables: numbers within one definition ("$" is 0), and which are in scope. */
 void parse_declare(struct parser *p, uint32_t id);
 void parse_pop_vars(struct parser *p, size_t n);
-struct node *parse_variable_new(struct parser *p, struct tok t);
-const struct node *parse_use_variable(struct parser *p, struct tok t);
+uint32_t parse_var_id(struct parser *p, struct str name);
 
 /* A pipeline up to the token `end`; `context` is what error texts call the place. */
 const struct node *parse_pipeline(struct parser *p, const char *context, enum tok_kind end);

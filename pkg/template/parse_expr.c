@@ -16,7 +16,8 @@ static const struct node *identifier(struct parser *p, struct tok t)
     if (!func)
         return parse_fail_quoted(p, "function ", name, " not defined");
     n = parse_node_new(p, NODE_IDENTIFIER, t.pos);
-    n->ident = name;
+    n->ident = name.p;
+    n->n = (uint32_t)name.n;
     n->func = func;
     if (str_eq(name, STR("and")))
         n->special = SPECIAL_AND;
@@ -27,14 +28,56 @@ static const struct node *identifier(struct parser *p, struct tok t)
     return n;
 }
 
-static const struct node *field_new(struct parser *p, struct tok t)
+/* Adds the names of the fields that follow; returns the position of the first. */
+static uint32_t add_fields(struct parser *p)
 {
-    struct node *n = parse_node_new(p, NODE_FIELD, t.pos);
+    uint32_t pos = parse_peek(p).pos;
 
-    n->name = str_sub(parse_text(p, t), 1, t.n);
-    n->names = &n->name;
-    n->n = 1;
+    while (parse_peek(p).kind == TOK_FIELD) {
+        struct tok t = parse_next(p);
+
+        parse_name(p, str_sub(parse_text(p, t), 1, t.n));
+    }
+    return pos;
+}
+
+static bool is_field(struct tok t)
+{
+    return t.kind == TOK_FIELD;
+}
+
+/* ".A.B" is one node, at the position of ".B". */
+static const struct node *field(struct parser *p, struct tok t)
+{
+    uint32_t pos = t.pos;
+
+    parse_name(p, str_sub(parse_text(p, t), 1, t.n));
+    if (is_field(parse_peek(p)))
+        pos = add_fields(p);
+    return parse_named_new(p, NODE_FIELD, pos);
+}
+
+/* Of the names that were added. */
+static struct node *variable_new(struct parser *p, uint32_t id, uint32_t pos)
+{
+    struct node *n = parse_named_new(p, NODE_VARIABLE, pos);
+
+    n->var = id;
     return n;
+}
+
+/* "$x.A" is one node, at the position of ".A". */
+static const struct node *variable(struct parser *p, struct tok t)
+{
+    struct str name = parse_text(p, t);
+    uint32_t pos = t.pos, id = parse_var_id(p, name);
+
+    if (id > 0 && p->in_scope[id] == 0)
+        return parse_fail_quoted(p, "undefined variable ", name, "");
+    parse_name(p, name);
+    if (is_field(parse_peek(p)))
+        pos = add_fields(p);
+    return variable_new(p, id, pos);
 }
 
 static const struct node *number(struct parser *p, struct tok t)
@@ -51,9 +94,10 @@ static const struct node *string(struct parser *p, struct tok t)
 {
     struct node *n = parse_node_new(p, NODE_STRING, t.pos);
 
-    n->quoted = parse_text(p, t);
-    if (!go_unquote(p->file->arena, n->quoted, &n->text))
+    if (!go_unquote(p->file->arena, parse_text(p, t), &n->text))
         return parse_fail_text(p, "invalid syntax");
+    n->quoted = parse_text(p, t).p;
+    n->n = t.n;
     return n;
 }
 
@@ -92,9 +136,9 @@ static const struct node *term(struct parser *p)
     case TOK_BOOL:
         return constant(p, t, NODE_BOOL);
     case TOK_VARIABLE:
-        return parse_use_variable(p, t);
+        return variable(p, t);
     case TOK_FIELD:
-        return field_new(p, t);
+        return field(p, t);
     case TOK_CHAR_CONSTANT:
     case TOK_COMPLEX:
     case TOK_NUMBER:
@@ -110,36 +154,12 @@ static const struct node *term(struct parser *p)
     }
 }
 
-static void add_name(struct file *f, struct str name)
+static const struct node *chain(struct parser *p, const struct node *of)
 {
-    ARRAY_GROW(f->names, f->cap_names, f->n_names + 1);
-    f->names[f->n_names++] = name;
-}
+    uint32_t pos = add_fields(p);
+    struct node *n = parse_named_new(p, NODE_CHAIN, pos);
 
-/* `n` followed by fields. A field or variable takes the names itself, at the position of the second token. */
-static const struct node *chain(struct parser *p, struct node *of)
-{
-    struct file *f = p->file;
-    bool joins = of->kind == NODE_FIELD || of->kind == NODE_VARIABLE;
-    uint32_t pos = parse_peek(p).pos;
-    struct node *n = joins ? of : parse_node_new(p, NODE_CHAIN, pos);
-    struct str *names;
-
-    f->n_names = 0;
-    if (joins)
-        add_name(f, of->names[0]);
-    while (parse_peek(p).kind == TOK_FIELD) {
-        struct tok t = parse_next(p);
-
-        add_name(f, str_sub(parse_text(p, t), 1, t.n));
-    }
-    names = ARENA_ARRAY(f->arena, struct str, f->n_names);
-    memcpy(names, f->names, f->n_names * sizeof(*names));
-    n->pos = pos;
-    n->names = names;
-    n->n = (uint32_t)f->n_names;
-    if (!joins)
-        n->of = of;
+    n->of = of;
     return n;
 }
 
@@ -147,7 +167,7 @@ static const struct node *operand(struct parser *p)
 {
     const struct node *n = term(p);
 
-    if (!n || parse_peek(p).kind != TOK_FIELD)
+    if (!n || !is_field(parse_peek(p)))
         return n;
     switch (n->kind) {
     case NODE_BOOL:
@@ -157,13 +177,13 @@ static const struct node *operand(struct parser *p)
     case NODE_DOT: {
         CLEANUP(buf_done) struct buf text = BUF_INIT(SIZE_MAX / 4);
 
-        while (parse_peek(p).kind == TOK_FIELD)
+        while (is_field(parse_peek(p)))
             parse_next(p);
         node_print(n, &text);
         return parse_fail_quoted(p, "unexpected . after term ", buf_str(&text), "");
     }
     default:
-        return chain(p, (struct node *)(uintptr_t)n); /* just made by term(), nobody else has it */
+        return chain(p, n);
     }
 }
 
@@ -171,8 +191,9 @@ static const struct node *operand(struct parser *p)
 
 static const struct node *command(struct parser *p)
 {
-    struct node *cmd = parse_node_new(p, NODE_COMMAND, parse_peek_non_space(p).pos);
-    size_t base = p->file->n_stack;
+    struct file *f = p->file;
+    uint32_t pos = parse_peek_non_space(p).pos;
+    size_t base = f->n_stack;
 
     for (;;) {
         const struct node *n = operand(p);
@@ -191,8 +212,9 @@ static const struct node *command(struct parser *p)
             return parse_unexpected(p, t, "operand");
         break;
     }
-    parse_set_items(p, cmd, base);
-    return cmd->n > 0 ? cmd : parse_fail_text(p, "empty command");
+    if (f->n_stack == base)
+        return parse_fail_text(p, "empty command");
+    return f->n_stack == base + 1 ? f->stack[--f->n_stack] : parse_parent_new(p, NODE_COMMAND, pos, base);
 }
 
 /* "$x, $y :=" in front of a pipeline. Up to two variables go to decl; returns how many, or -1. */
@@ -208,8 +230,11 @@ static int declarations(struct parser *p, const char *context, const struct node
         t = parse_peek_non_space(p);
         if (t.kind == TOK_ASSIGN || t.kind == TOK_DECLARE ||
             (t.kind == TOK_CHAR && str_eq(parse_text(p, t), STR(",")))) {
-            struct node *node = parse_variable_new(p, v);
+            struct str name = parse_text(p, v);
+            struct node *node;
 
+            parse_name(p, name);
+            node = variable_new(p, parse_var_id(p, name), v.pos);
             parse_next_non_space(p);
             parse_declare(p, node->var);
             if (n < 2)
@@ -240,7 +265,7 @@ static const struct node *check_pipeline(struct parser *p, const struct node *pi
     if (pipe->n == 0)
         return parse_fail_text(p, "missing value for %s", context);
     for (uint32_t i = 1; i < pipe->n; i++) {
-        switch (pipe->items[i]->items[0]->kind) {
+        switch (node_first_word(pipe->items[i])->kind) {
         case NODE_BOOL:
         case NODE_DOT:
         case NODE_NIL:
@@ -277,19 +302,15 @@ static bool starts_command(enum tok_kind kind)
 
 const struct node *parse_pipeline(struct parser *p, const char *context, enum tok_kind end)
 {
-    struct node *pipe = parse_node_new(p, NODE_PIPE, parse_peek_non_space(p).pos);
-    const struct node *decl[2] = { NULL, NULL }, **kept;
+    uint32_t pos = parse_peek_non_space(p).pos;
+    const struct node *decl[2] = { NULL, NULL };
+    bool assigns = false;
     size_t base = p->file->n_stack;
-    int n = declarations(p, context, decl, &pipe->flag);
+    int n = declarations(p, context, decl, &assigns), n_decl = MIN(n, 2);
+    struct node *pipe;
 
     if (n < 0)
         return NULL;
-    if (n > 0) {
-        kept = ARENA_ARRAY(p->file->arena, const struct node *, 2);
-        memcpy(kept, decl, sizeof(decl));
-        pipe->decl = kept;
-        pipe->n_decl = (uint8_t)MIN(n, 2);
-    }
     for (;;) {
         struct tok t = parse_next_non_space(p);
         const struct node *cmd;
@@ -304,6 +325,11 @@ const struct node *parse_pipeline(struct parser *p, const char *context, enum to
             return NULL;
         parse_push(p, cmd);
     }
-    parse_set_items(p, pipe, base);
+    for (int i = 0; i < n_decl; i++)
+        parse_push(p, decl[i]);
+    pipe = parse_parent_new(p, NODE_PIPE, pos, base);
+    pipe->n -= (uint32_t)n_decl;
+    pipe->n_decl = (uint8_t)n_decl;
+    pipe->flag = assigns;
     return check_pipeline(p, pipe, context);
 }

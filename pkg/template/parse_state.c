@@ -105,27 +105,28 @@ bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, str
 
 #define SIZE_BEHIND(member) (offsetof(struct node, member) + sizeof(((struct node *)NULL)->member))
 
-/* How much of a node its kind uses; 0: nothing behind the head. */
+/* How much of a node its kind uses, without what stands behind; 0: the head. */
 static const uint8_t node_sizes[] = {
-    [NODE_LIST] = SIZE_BEHIND(one),        [NODE_TEXT] = SIZE_BEHIND(text),
-    [NODE_ACTION] = SIZE_BEHIND(pipe),     [NODE_IF] = SIZE_BEHIND(other),
-    [NODE_RANGE] = SIZE_BEHIND(other),     [NODE_WITH] = SIZE_BEHIND(other),
-    [NODE_TEMPLATE] = SIZE_BEHIND(with),   [NODE_PIPE] = SIZE_BEHIND(decl),
-    [NODE_COMMAND] = SIZE_BEHIND(one),     [NODE_FIELD] = SIZE_BEHIND(name),
-    [NODE_CHAIN] = SIZE_BEHIND(of),        [NODE_VARIABLE] = SIZE_BEHIND(name),
-    [NODE_NUMBER] = SIZE_BEHIND(number),   [NODE_STRING] = SIZE_BEHIND(quoted),
-    [NODE_IDENTIFIER] = SIZE_BEHIND(func), [NODE_ELSE] = 0,
+    [NODE_TEXT] = SIZE_BEHIND(text),     [NODE_IF] = SIZE_BEHIND(other),         [NODE_RANGE] = SIZE_BEHIND(other),
+    [NODE_WITH] = SIZE_BEHIND(other),    [NODE_TEMPLATE] = SIZE_BEHIND(with),    [NODE_CHAIN] = SIZE_BEHIND(of),
+    [NODE_NUMBER] = SIZE_BEHIND(number), [NODE_IDENTIFIER] = SIZE_BEHIND(ident), [NODE_STRING] = SIZE_BEHIND(quoted),
+    [NODE_ELSE] = 0,
 };
 
-struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos)
+static struct node *node_new(struct parser *p, enum node_kind kind, uint32_t pos, size_t behind)
 {
     size_t size = MAX(node_sizes[kind], offsetof(struct node, items));
-    struct node *n = arena_alloc_words(p->file->arena, size);
+    struct node *n = arena_alloc_words(p->file->arena, size + behind);
 
     memset(n, 0, size);
     n->kind = (uint8_t)kind;
     n->pos = pos;
     return n;
+}
+
+struct node *parse_node_new(struct parser *p, enum node_kind kind, uint32_t pos)
+{
+    return node_new(p, kind, pos, 0);
 }
 
 void parse_push(struct parser *p, const struct node *n)
@@ -136,25 +137,42 @@ void parse_push(struct parser *p, const struct node *n)
     f->stack[f->n_stack++] = n;
 }
 
-/* The children pushed since `base` become n's. */
-void parse_set_items(struct parser *p, struct node *n, size_t base)
+struct node *parse_parent_new(struct parser *p, enum node_kind kind, uint32_t pos, size_t base)
 {
     struct file *f = p->file;
-    size_t count = f->n_stack - base;
-    const struct node **items = &n->one;
+    size_t count = f->n_stack - base, bytes = count * sizeof(*f->stack);
+    struct node *n = node_new(p, kind, pos, bytes);
 
-    if (count > 1)
-        items = ARENA_ARRAY(f->arena, const struct node *, count);
     if (count > 0)
-        memcpy(items, f->stack + base, count * sizeof(*items));
-    n->items = items;
+        memcpy(n->items, f->stack + base, bytes);
     n->n = (uint32_t)count;
     f->n_stack = base;
+    return n;
+}
+
+void parse_name(struct parser *p, struct str name)
+{
+    struct file *f = p->file;
+
+    ARRAY_GROW(f->names, f->cap_names, f->n_names + 1);
+    f->names[f->n_names++] = name;
+}
+
+struct node *parse_named_new(struct parser *p, enum node_kind kind, uint32_t pos)
+{
+    struct file *f = p->file;
+    size_t bytes = f->n_names * sizeof(*f->names);
+    struct node *n = node_new(p, kind, pos, bytes);
+
+    memcpy(kind == NODE_CHAIN ? n->links : n->names, f->names, bytes);
+    n->n = (uint32_t)f->n_names;
+    f->n_names = 0;
+    return n;
 }
 
 /* ---- variables ---- */
 
-static uint32_t parse_var_id(struct parser *p, struct str name)
+uint32_t parse_var_id(struct parser *p, struct str name)
 {
     uintptr_t id;
 
@@ -184,23 +202,4 @@ void parse_pop_vars(struct parser *p, size_t n)
 {
     while (p->n_vars > n)
         p->in_scope[p->vars[--p->n_vars]]--;
-}
-
-struct node *parse_variable_new(struct parser *p, struct tok t)
-{
-    struct node *n = parse_node_new(p, NODE_VARIABLE, t.pos);
-
-    n->name = parse_text(p, t);
-    n->names = &n->name;
-    n->n = 1;
-    n->var = parse_var_id(p, n->name);
-    return n;
-}
-
-const struct node *parse_use_variable(struct parser *p, struct tok t)
-{
-    struct node *n = parse_variable_new(p, t);
-
-    return n->var == 0 || p->in_scope[n->var] > 0 ? n
-                                                  : parse_fail_quoted(p, "undefined variable ", n->name, "");
 }

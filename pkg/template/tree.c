@@ -82,13 +82,13 @@ static void print_pipe(const struct node *n, struct buf *out)
 {
     for (size_t i = 0; i < n->n_decl; i++) {
         buf_adds(out, i > 0 ? ", " : "");
-        node_print(n->decl[i], out);
+        node_print(node_decl(n)[i], out);
     }
     if (n->n_decl > 0)
         buf_adds(out, n->flag ? " = " : " := ");
     for (size_t i = 0; i < n->n; i++) {
         buf_adds(out, i > 0 ? " | " : "");
-        node_print(n->items[i], out);
+        print_operand(n->items[i], out);
     }
 }
 
@@ -106,11 +106,6 @@ static void print_template(const struct node *n, struct buf *out)
 void node_print(const struct node *n, struct buf *out)
 {
     switch (n->kind) {
-    case NODE_ACTION:
-        buf_adds(out, "{{");
-        node_print(n->pipe, out);
-        buf_adds(out, "}}");
-        break;
     case NODE_TEMPLATE:
         print_template(n, out);
         break;
@@ -125,7 +120,7 @@ void node_print(const struct node *n, struct buf *out)
         break;
     case NODE_CHAIN:
         print_operand(n->of, out);
-        print_names(n->names, n->n, true, out);
+        print_names(n->links, n->n, true, out);
         break;
     case NODE_FIELD:
     case NODE_VARIABLE:
@@ -144,10 +139,10 @@ void node_print(const struct node *n, struct buf *out)
         buf_addstr(out, n->number->text);
         break;
     case NODE_STRING:
-        buf_addstr(out, n->quoted);
+        buf_addstr(out, (struct str){ n->quoted, n->n });
         break;
     case NODE_IDENTIFIER:
-        buf_addstr(out, n->ident);
+        buf_addstr(out, node_ident(n));
         break;
     case NODE_END:
         buf_adds(out, "{{end}}");

@@ -3,8 +3,10 @@
 /* tree: parsed templates: nodes, definitions and the sets that hold them. Private to the module.
  *
  * Nodes live in the arena of the set (or of the render, for the text of a `tpl` call) and never change. They are only as
- * long as their kind needs (parse_node_new()), so none is ever copied. Positions are byte offsets into the text of the
- * file. */
+ * long as their kind needs, with children and names behind them, so none is ever copied. Positions are byte offsets into
+ * the text of the file.
+ *
+ * Two of Go's nodes are not there: an action is the pipe that stands in a list, and a command of one word is that word. */
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
@@ -14,7 +16,6 @@
 enum node_kind {
     NODE_LIST,
     NODE_TEXT,
-    NODE_ACTION,
     NODE_IF,
     NODE_RANGE,
     NODE_WITH,
@@ -22,7 +23,7 @@ enum node_kind {
     NODE_BREAK,
     NODE_CONTINUE,
     NODE_PIPE,
-    NODE_COMMAND,
+    NODE_COMMAND, /* of two words or more */
     NODE_FIELD,
     NODE_CHAIN,
     NODE_VARIABLE,
@@ -56,38 +57,49 @@ struct node {
     uint32_t n;   /* children or names */
     uint32_t var; /* of a variable: its number within the definition; 0 is "$" */
     union {
+        const struct node *items[0]; /* list; words of a command; commands of a pipe, then the variables it sets */
+        struct str names[0];         /* field, variable: ".A.B" as A, B; a variable's first is "$x" */
         struct {
-            const struct node *const *items; /* list, commands of a pipe, arguments of a command */
-            const struct node *one;          /* where items points when there is one */
-            const struct node *const *decl;  /* variables a pipe declares or assigns */
-        };
-        struct {
-            struct str text;   /* text; string: its value; identifier and template: the name */
-            struct str quoted; /* string: as written */
+            struct str text;    /* text; string: its value */
+            const char *quoted; /* string: as written, n bytes */
         };
         struct {
             struct str called; /* name of a template action */
             const struct node *with;
         };
         struct {
-            struct str ident;
             const struct tpl_func *func;
+            const char *ident; /* n bytes */
         };
         struct {
-            const struct str *names; /* field, chain, variable: ".A.B" as A, B; a variable's first is "$x" */
-            union {
-                const struct node *of; /* chain */
-                struct str name;       /* others: where names points when there is one */
-            };
+            const struct node *of;
+            struct str links[0]; /* chain: the names behind `of` */
         };
         struct {
-            const struct node *pipe; /* action and control structures */
+            const struct node *pipe; /* control structures */
             const struct node *list;
             const struct node *other; /* else; may be NULL */
         };
         const struct number *number;
     };
 };
+
+static inline struct str node_ident(const struct node *n)
+{
+    return (struct str){ n->ident, n->n };
+}
+
+/* Variables a pipe declares or assigns: n_decl of them. */
+static inline const struct node *const *node_decl(const struct node *pipe)
+{
+    return pipe->items + pipe->n;
+}
+
+/* What a command of a pipe starts with. */
+static inline const struct node *node_first_word(const struct node *command)
+{
+    return command->kind == NODE_COMMAND ? command->items[0] : command;
+}
 
 /* One file (or the text of a tpl call): what error texts call it, and its text for line numbers. */
 struct source {
