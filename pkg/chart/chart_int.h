@@ -43,6 +43,7 @@ struct chart {
     struct chart **subcharts; /* references, sorted by the name of their folder or archive */
     size_t n_subcharts;
     pthread_mutex_t sets_lock; /* of the rest, which is filled by renders */
+    bool schema_asked;         /* the schema was asked once */
     struct schema *compiled;   /* of `schema`; NULL: not used yet */
     struct chart_set *sets;    /* newest first; an entry never changes or goes before the chart */
     size_t n_sets;

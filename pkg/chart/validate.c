@@ -5,7 +5,19 @@
 
 /* Helm's ValidateAgainstSchema(): the chart's own schema, then those of its subcharts on their parts of the values. */
 
-/* Compiled at the first render and kept, as the chart's file is what decides. */
+/* The first render asks the schema as it stands; */
+static bool is_surely_valid(struct chart *c, struct value values)
+{
+    bool first;
+
+    pthread_mutex_lock(&c->sets_lock);
+    first = !c->schema_asked;
+    c->schema_asked = true;
+    pthread_mutex_unlock(&c->sets_lock);
+    return first && schema_is_surely_valid(c->schema->data, values);
+}
+
+/* Compiled when it is asked again, or has something to say, and kept, as the chart's file is what decides. */
 static int get_schema(struct chart *c, const struct schema **ret, struct err **err)
 {
     struct schema *s = NULL;
@@ -30,7 +42,7 @@ static int report_chart(struct chart *c, struct str name, struct value values, s
     const struct schema *s;
     int r;
 
-    if (!c->schema)
+    if (!c->schema || is_surely_valid(c, values))
         return 0;
     r = get_schema(c, &s, &cause);
     if (r >= 0)

@@ -19,6 +19,10 @@ NODISCARD int schema_compile(struct str text, struct schema **ret, struct err **
 void schema_free(struct schema *s); /* s may be NULL */
 DEFINE_CLEANUP(struct schema *, schema_free)
 
+/* Is the instance certainly valid by the schema in `text`? For a schema that is asked once: it costs a fraction of compiling
+ * it. False for everything rare, wrong or invalid: then schema_compile() and schema_validate() decide. */
+bool schema_is_surely_valid(struct str text, struct value instance);
+
 /* 0: valid. 1: not, and `report` (may be NULL) got a line for each violation, nested ones indented by two blanks:
  * "- at '/replicas': got string, want integer\n". LIMIT when it takes more than SCHEMA_STEPS_MAX steps, SCHEMA_DEPTH_MAX
  * levels or SCHEMA_REF_DEPTH_MAX references in a row. */

@@ -369,8 +369,9 @@ static int validate(struct tpl_exec *x, char letter, struct value v, struct valu
 static int eval_function(struct tpl_exec *x, struct value dot, const struct node *n, const struct node *cmd,
                          const struct given *g, struct value *ret)
 {
-    struct callee f = { node_ident(n),  n->func->args, n->func->result, n->func->fn, (enum node_special)n->special,
-                        VALUE_NONE };
+    struct callee f = {
+        node_ident(n), n->func->args, n->func->result, n->func->fn, (enum node_special)n->special, VALUE_NONE
+    };
 
     x->node = n;
     return call(x, dot, &f, cmd, g, ret);

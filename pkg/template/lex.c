@@ -14,7 +14,7 @@ enum {
     SPACE = 2,
     TERMINATOR = 4, /* an identifier may end before it; so it may before "}}" */
     DIGIT = 8,
-    SIGN = 16, /* '+' and '-' start numbers, as digits do */
+    SIGN = 16,     /* '+' and '-' start numbers, as digits do */
     IN_STRING = 32 /* neither ends a quoted string nor escapes what follows */
 };
 #define PLAIN IN_STRING
@@ -54,10 +54,12 @@ static const struct keyword {
     struct str word;
     enum tok_kind kind;
 } keywords[] = {
-    { { "block", 5 }, TOK_BLOCK },   { { "break", 5 }, TOK_BREAK },       { { "continue", 8 }, TOK_CONTINUE },
-    { { "define", 6 }, TOK_DEFINE }, { { "else", 4 }, TOK_ELSE },         { { "end", 3 }, TOK_END },
-    { { "false", 5 }, TOK_BOOL },    { { "if", 2 }, TOK_IF },             { { "nil", 3 }, TOK_NIL },
-    { { "range", 5 }, TOK_RANGE },   { { "template", 8 }, TOK_TEMPLATE }, { { "true", 4 }, TOK_BOOL },
+    { { "block", 5 }, TOK_BLOCK },       { { "break", 5 }, TOK_BREAK },
+    { { "continue", 8 }, TOK_CONTINUE }, { { "define", 6 }, TOK_DEFINE },
+    { { "else", 4 }, TOK_ELSE },         { { "end", 3 }, TOK_END },
+    { { "false", 5 }, TOK_BOOL },        { { "if", 2 }, TOK_IF },
+    { { "nil", 3 }, TOK_NIL },           { { "range", 5 }, TOK_RANGE },
+    { { "template", 8 }, TOK_TEMPLATE }, { { "true", 4 }, TOK_BOOL },
     { { "with", 4 }, TOK_WITH },
 };
 /* By their first letter: how many, and which is the first. */

@@ -85,8 +85,8 @@ static const struct node *number(struct parser *p, struct tok t)
     CLEANUP(buf_done) struct buf why = BUF_INIT(SIZE_MAX / 4);
     struct node *n = parse_node_new(p, NODE_NUMBER, t.pos);
 
-    n->number =
-        number_node_parse(p->file->arena, parse_text(p, t), t.kind == TOK_CHAR_CONSTANT, t.kind == TOK_COMPLEX, &why);
+    n->number = number_node_parse(p->file->arena, parse_text(p, t), t.kind == TOK_CHAR_CONSTANT,
+                                  t.kind == TOK_COMPLEX, &why);
     return n->number ? n : parse_fail(p, &why);
 }
 

@@ -107,10 +107,11 @@ bool parse_expect(struct parser *p, enum tok_kind kind, const char *context, str
 
 /* How much of a node its kind uses, without what stands behind; 0: the head. */
 static const uint8_t node_sizes[] = {
-    [NODE_TEXT] = SIZE_BEHIND(text),     [NODE_IF] = SIZE_BEHIND(other),         [NODE_RANGE] = SIZE_BEHIND(other),
-    [NODE_WITH] = SIZE_BEHIND(other),    [NODE_TEMPLATE] = SIZE_BEHIND(with),    [NODE_CHAIN] = SIZE_BEHIND(of),
-    [NODE_NUMBER] = SIZE_BEHIND(number), [NODE_IDENTIFIER] = SIZE_BEHIND(ident), [NODE_STRING] = SIZE_BEHIND(quoted),
-    [NODE_ELSE] = 0,
+    [NODE_TEXT] = SIZE_BEHIND(text),     [NODE_IF] = SIZE_BEHIND(other),
+    [NODE_RANGE] = SIZE_BEHIND(other),   [NODE_WITH] = SIZE_BEHIND(other),
+    [NODE_TEMPLATE] = SIZE_BEHIND(with), [NODE_CHAIN] = SIZE_BEHIND(of),
+    [NODE_NUMBER] = SIZE_BEHIND(number), [NODE_IDENTIFIER] = SIZE_BEHIND(ident),
+    [NODE_STRING] = SIZE_BEHIND(quoted), [NODE_ELSE] = 0,
 };
 
 static struct node *node_new(struct parser *p, enum node_kind kind, uint32_t pos, size_t behind)

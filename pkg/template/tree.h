@@ -57,8 +57,9 @@ struct node {
     uint32_t n;   /* children or names */
     uint32_t var; /* of a variable: its number within the definition; 0 is "$" */
     union {
-        const struct node *items[0]; /* list; words of a command; commands of a pipe, then the variables it sets */
-        struct str names[0];         /* field, variable: ".A.B" as A, B; a variable's first is "$x" */
+        const struct node
+            *items[0];       /* list; words of a command; commands of a pipe, then the variables it sets */
+        struct str names[0]; /* field, variable: ".A.B" as A, B; a variable's first is "$x" */
         struct {
             struct str text;    /* text; string: its value */
             const char *quoted; /* string: as written, n bytes */
