@@ -19,7 +19,9 @@
 #define LOG_MODULE "registry"
 #include "base/log.h"
 
-enum { PAGE_KIB = 8, CACHE_KIB = 512, NAME_MAX_BYTES = 200 };
+/* Pages of 16 KiB: a twelfth less work than 8 when a file is filled. The cache holds what look-ups of the newest versions of a
+ * large repository touch; filling needs none. */
+enum { PAGE_KIB = 16, CACHE_KIB = 4096, FILLING_CACHE_KIB = 512, NAME_MAX_BYTES = 200 };
 
 static const char *const schema[] = {
     "CREATE TABLE repository (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL, url TEXT NOT NULL,"
@@ -199,7 +201,7 @@ static int open_db(const char *path, bool filling, struct db **ret, struct err *
     struct db_options o = {
         .schema = schema,
         .n_schema = ARRAY_SIZE(schema),
-        .cache_kib = CACHE_KIB,
+        .cache_kib = filling ? FILLING_CACHE_KIB : CACHE_KIB,
         .page_kib = PAGE_KIB,
         .strangers = true,
         .disposable = true,

@@ -4,6 +4,12 @@
 #include "registry/registry_int.h"
 #include "yaml/yaml.h"
 
+/* A list or a map may be a key in YAML, but not in JSON. */
+static int check_key(const struct yml_event *e, struct err **err)
+{
+    return e->kind == YML_SCALAR ? 0 : err_set(err, ERRC_PARSE, "line %zu: a key that is no text", e->line);
+}
+
 struct yaml_reader {
     struct yml_reader *events;
     struct index_sink *sink;
@@ -61,7 +67,9 @@ static int read_entries(struct yaml_reader *y, struct err **err)
     if (e.kind != YML_MAP)
         return err_set(err, ERRC_PARSE, "line %zu: entries is not a map", e.line);
     while ((r = yml_reader_next(y->events, &e, err)) >= 0 && e.kind != YML_MAP_END) {
-        r = read_chart(y, &e, err);
+        r = check_key(&e, err);
+        if (r == 0)
+            r = read_chart(y, &e, err);
         if (r < 0)
             return r;
     }
@@ -114,6 +122,9 @@ static int read_document(struct yaml_reader *y, struct map *seen, struct err **e
     if (e.kind != YML_MAP)
         return err_set(err, ERRC_PARSE, "line %zu: not a map: this is no index.yaml", e.line);
     while ((r = yml_reader_next(y->events, &e, err)) >= 0 && e.kind != YML_MAP_END) {
+        r = check_key(&e, err);
+        if (r < 0)
+            return r;
         if (map_put(seen, e.text, y))
             return err_set(err, ERRC_PARSE, "line %zu: key %.*s is there twice", e.line, STR_ARG(e.text));
         r = read_member(y, e.text, err);
