@@ -99,12 +99,12 @@ static int take_block(struct index_window *w, bool dashes, struct str *ret, stru
     return 1;
 }
 
-/* One member of a map, in a block of its own. */
+/* One member of a map, in a block of its own: all of it, while libyaml would stop where another document might begin. */
 static bool read_member(struct block_reader *b, struct str block, struct str *ret_key, struct value *ret)
 {
     struct value map;
 
-    if (yml_parse(b->arena, block, &strict, &map, NULL) < 0 || !value_is_map(map) || value_len(map) != 1)
+    if (!yml_quick_parse(b->arena, block, &strict, &map) || !value_is_map(map) || value_len(map) != 1)
         return false;
     *ret_key = value_entry_at(map, 0)->key;
     *ret = value_entry_at(map, 0)->v;
