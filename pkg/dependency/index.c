@@ -77,13 +77,13 @@ static int fetch(struct dependency_run *run, struct dependency_index *x, struct 
 {
     CLEANUP(free_ptr) char *path = cache_path(run, x), *fresh = xasprintf("%s.new", path);
     CLEANUP(buf_done) struct buf text = BUF_INIT(INDEX_TEXT_MAX);
-    struct str etag, modified;
+    struct registry_fetched ignored;
     int r = fs_make_dirs(run->job->locator->cache, 0755, err);
 
     if (r >= 0 && !fs_path_is_below(x->name))
         r = err_set(err, ERRC_INVALID, "repository name \"" STR_FMT "\" is no file name", STR_ARG(x->name));
     if (r >= 0)
-        r = registry_fetch_index(&x->access.source, run->arena, NULL, fresh, &etag, &modified, err);
+        r = registry_fetch_index(&x->access.source, run->arena, NULL, fresh, &ignored, err);
     if (r >= 0)
         r = fs_read_file(fresh, &text, err);
     if (r >= 0)

@@ -87,8 +87,7 @@ static int fetch_index(struct sync *s, const struct registry_source *source, str
     if (is_registry(source))
         r = registry_fetch_tags(source, s->arena, NULL, &chart, 1, path, err);
     else
-        r = registry_fetch_index(source, s->arena, found ? &known : NULL, path, &load.fetched.etag,
-                                 &load.fetched.last_modified, err);
+        r = registry_fetch_index(source, s->arena, found ? &known : NULL, path, &load.fetched, err);
     if (r == 1)
         r = registry_index_load(s->db, &load, s->arena, &loaded, err);
     unlink(path);

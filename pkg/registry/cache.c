@@ -40,7 +40,6 @@ static int take_new(struct registry_db *d, const char *cache, const struct regis
     struct registry_loaded ignored;
     int r;
 
-    load->fetched.url = s->url;
     load->fetched.index_stamp = registry_file_stamp(a, fresh); /* a rename does not change it */
     r = registry_index_load(d, load, a, &ignored, err);
     if (r == 0)
@@ -64,8 +63,7 @@ int registry_cache_update(struct registry_db *d, const char *cache, const struct
     if (r < 0)
         return r;
     found = found && known.index_stamp.n > 0 && str_eq(known.index_stamp, registry_file_stamp(a, path));
-    r = registry_fetch_index(s, a, found ? &known : NULL, fresh, &load.fetched.etag,
-                             &load.fetched.last_modified, err);
+    r = registry_fetch_index(s, a, found ? &known : NULL, fresh, &load.fetched, err);
     if (r == 1)
         r = take_new(d, cache, s, path, fresh, &load, a, err);
     unlink(fresh);

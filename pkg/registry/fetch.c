@@ -206,30 +206,54 @@ static int check_no_page(const struct http_response *rs, struct err **err)
 }
 
 static int fetch_index_file(const struct registry_source *s, struct arena *a, const char *path,
-                            struct err **err)
+                            struct registry_fetched *ret, struct err **err)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(INDEX_TEXT_MAX);
+    char hex[SHA256_HEX];
     int r = fetch_file(s, index_url(a, s->url), &text, err);
 
-    return r < 0 ? r : fs_write_file(path, buf_str(&text), 0600, err);
+    if (r == 0)
+        r = fs_write_file(path, buf_str(&text), 0600, err);
+    if (r < 0)
+        return r;
+    sha256_hex(buf_str(&text), hex);
+    *ret = (struct registry_fetched){ .url = s->url, .digest = arena_dup(a, str_from(hex)) };
+    return 1;
+}
+
+/* The digest is taken while the network is waited for. */
+struct index_download {
+    int fd;
+    struct digest *digest;
+};
+
+static int take_index(void *ctx, struct str bytes, struct err **err)
+{
+    struct index_download *d = ctx;
+
+    digest_add(d->digest, bytes);
+    return http_sink_fd(&d->fd, bytes, err);
 }
 
 /* 1: new bytes; 0: none. */
 static int fetch_index_http(const struct registry_source *s, struct arena *a,
-                            const struct registry_fetched *known, const char *path, struct str *ret_etag,
-                            struct str *ret_last_modified, struct err **err)
+                            const struct registry_fetched *known, const char *path,
+                            struct registry_fetched *ret, struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
     CLEANUP(fd_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CLEANUP(digest_free) struct digest *digest = digest_new(DIGEST_SHA256);
+    struct index_download download = { fd, digest };
     struct str url = index_url(a, s->url);
+    char hex[SHA256_HEX];
     struct request rq;
     int r;
 
     if (fd < 0)
         return err_errno(err, errno, "%s", path);
     fill_request(&rq, s, url);
-    rq.http.sink = http_sink_fd;
-    rq.http.sink_ctx = &fd;
+    rq.http.sink = take_index;
+    rq.http.sink_ctx = &download;
     rq.http.body_max = INDEX_TEXT_MAX;
     rq.http.compressed = true;
     if (known && str_eq(known->url, s->url)) {
@@ -242,22 +266,26 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
     r = r < 0 ? refused(url, r, err) : check_no_page(&rs, err);
     if (r < 0)
         return r;
-    *ret_etag = arena_dup(a, http_response_header(&rs, STR("ETag")));
-    *ret_last_modified = arena_dup(a, http_response_header(&rs, STR("Last-Modified")));
+    digest_finish_hex(digest, hex);
+    *ret = (struct registry_fetched){
+        .url = s->url,
+        .etag = arena_dup(a, http_response_header(&rs, STR("ETag"))),
+        .last_modified = arena_dup(a, http_response_header(&rs, STR("Last-Modified"))),
+        .digest = arena_dup(a, str_from(hex)),
+    };
     return 1;
 }
 
 int registry_fetch_index(const struct registry_source *s, struct arena *a,
-                         const struct registry_fetched *known, const char *path, struct str *ret_etag,
-                         struct str *ret_last_modified, struct err **err)
+                         const struct registry_fetched *known, const char *path, struct registry_fetched *ret,
+                         struct err **err)
 {
     CLEANUP(buf_done) struct buf shown = BUF_INIT(HTTP_URL_MAX * 4);
-    bool file = str_has_prefix(s->url, STR("file://"));
-    int r = file ? fetch_index_file(s, a, path, err)
-                 : fetch_index_http(s, a, known, path, ret_etag, ret_last_modified, err);
+    int r = str_has_prefix(s->url, STR("file://")) ? fetch_index_file(s, a, path, ret, err)
+                                                   : fetch_index_http(s, a, known, path, ret, err);
 
     if (r >= 0)
-        return file ? 1 : r;
+        return r;
     http_url_redact(s->url, &shown);
     return err_wrap(err, r, "looks like \"%s\" is not a valid chart repository or cannot be reached",
                     buf_z(&shown));

@@ -223,13 +223,13 @@ static int resolve_in_url(struct search *s, struct err **err)
     CLEANUP(free_ptr) char *dir = NULL, *path = NULL;
     CLEANUP(err_free) struct err *cause = NULL;
     CLEANUP(buf_done) struct buf what = BUF_INIT(4 * KIB);
-    struct str etag, modified;
+    struct registry_fetched ignored;
     int r = fs_make_temp_dir("pintle-index", &dir, err);
 
     if (r < 0)
         return r;
     path = fs_join(dir, "index.yaml");
-    r = registry_fetch_index(&s->found->source, s->a, NULL, path, &etag, &modified, err);
+    r = registry_fetch_index(&s->found->source, s->a, NULL, path, &ignored, err);
     if (r >= 0)
         r = pick(s, dir, STR("index"), path, &cause);
     IGNORE_ERROR(fs_remove_tree(dir, NULL));

@@ -166,12 +166,12 @@ struct registry_source {
     int64_t interval_ms;              /* between two looks at its index */
     struct value verify;              /* spec.verify of the Repository, for registry_policy_read() */
 };
-/* GET <url>/index.yaml into a new file at `path`. 1: new bytes, etag and last_modified are set in `a`; 0: the server says that
- * nothing has changed since `known` (may be NULL). The error reads as Helm's: looks like "URL" is not a valid chart
+/* GET <url>/index.yaml into a new file at `path`. 1: new bytes; *ret has the url, etag, last_modified and digest to remember, in
+ * `a`. 0: the server says that nothing has changed since `known` (may be NULL). The error reads as Helm's: looks like "URL" is not a valid chart
  * repository or cannot be reached: … */
 NODISCARD int registry_fetch_index(const struct registry_source *s, struct arena *a,
                                    const struct registry_fetched *known, const char *path,
-                                   struct str *ret_etag, struct str *ret_last_modified, struct err **err);
+                                   struct registry_fetched *ret, struct err **err);
 /* For a registry, which has no index: writes one of the tags of these charts, below the source's url; charts that it has not
  * are left out. 1: written; 0: the same as `known` (may be NULL) was made from. NOT_FOUND when it has none of them. */
 NODISCARD int registry_fetch_tags(const struct registry_source *s, struct arena *a,

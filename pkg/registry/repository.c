@@ -99,14 +99,12 @@ int registry_source_read(struct registry_manager *m, struct arena *a, struct str
 
 /* ---- the index ------------------------------------------------------------------------------------------------------- */
 
-static int load_index(struct registry_manager *m, struct repository *p, const char *path, struct str etag,
-                      struct str modified, struct err **err)
+static int load_index(struct registry_manager *m, struct repository *p, const char *path,
+                      const struct registry_fetched *fetched, struct err **err)
 {
-    struct registry_load load = { .repository = p->name, .path = path };
-    int r;
+    struct registry_load load = { .repository = p->name, .path = path, .fetched = *fetched };
+    int r = registry_index_load(m->db, &load, p->arena, &p->loaded, err);
 
-    load.fetched = (struct registry_fetched){ .url = p->source.url, .etag = etag, .last_modified = modified };
-    r = registry_index_load(m->db, &load, p->arena, &p->loaded, err);
     if (r < 0)
         return r;
     p->changed = !p->loaded.unchanged;
@@ -159,8 +157,7 @@ static int fetch_tags(struct registry_manager *m, struct repository *p, const st
 static int sync_index(struct registry_manager *m, struct repository *p, struct err **err)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/index-%08x.yaml", m->temp_dir, arc4random());
-    struct registry_fetched known;
-    struct str etag = STR(""), modified = STR("");
+    struct registry_fetched known, now = { .url = p->source.url };
     bool found;
     int r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
 
@@ -173,9 +170,9 @@ static int sync_index(struct registry_manager *m, struct repository *p, struct e
     if (oci_is_url(p->source.url))
         r = fetch_tags(m, p, found ? &known : NULL, path, err);
     else
-        r = registry_fetch_index(&p->source, p->arena, found ? &known : NULL, path, &etag, &modified, err);
+        r = registry_fetch_index(&p->source, p->arena, found ? &known : NULL, path, &now, err);
     if (r == 1)
-        r = load_index(m, p, path, etag, modified, err);
+        r = load_index(m, p, path, &now, err);
     unlink(path);
     return r;
 }

@@ -140,9 +140,9 @@ static struct registry_source source_at(const char *what)
 
 static int fetch_index(const struct registry_source *s, struct err **err)
 {
-    struct str etag, modified;
+    struct registry_fetched got;
 
-    return registry_fetch_index(s, a, NULL, path, &etag, &modified, err);
+    return registry_fetch_index(s, a, NULL, path, &got, err);
 }
 
 static struct registry_version version_of(const char *const *urls, size_t n, const char *sha256)
