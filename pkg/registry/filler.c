@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/relay.h"
 
 enum { BLOCKS = 3, BLOCK_BYTES = 256 * 1024, BLOCK_RECORDS = 1024 };
 
@@ -25,17 +26,11 @@ struct block {
 
 struct index_filler {
     struct db_txn *txn;
-    struct block blocks
-        [BLOCKS]; /* a ring: `filled` ones from `first` on; the thread's own until it has moved `first` */
-    size_t open;  /* the one that is being filled; the reader's */
+    struct relay relay;
+    struct block blocks[BLOCKS];
     pthread_t thread;
     bool running;
-
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t moved;
-    size_t first, filled;
-    bool last, stop; /* nothing more will come; what is there is not wanted */
-    int r;
+    int r; /* why the thread broke off; written before it did */
     struct err *err;
 
     /* The thread's own. */
@@ -94,28 +89,15 @@ static void block_clear(struct block *b)
 static void *run(void *arg)
 {
     struct index_filler *f = arg;
+    size_t slot;
 
-    pthread_mutex_lock(&f->mutex);
-    for (;;) {
-        struct block *b = &f->blocks[f->first];
-        struct err *err = NULL;
-        int r;
-
-        while (f->filled == 0 && !f->last && !f->stop)
-            pthread_cond_wait(&f->moved, &f->mutex);
-        if (f->filled == 0 || f->stop || f->r < 0)
-            break;
-        pthread_mutex_unlock(&f->mutex);
-        r = write_block(f, b, &err);
-        block_clear(b);
-        pthread_mutex_lock(&f->mutex);
-        f->r = r;
-        f->err = err;
-        f->first = (f->first + 1) % BLOCKS;
-        f->filled--;
-        pthread_cond_signal(&f->moved);
+    while (f->r == 0 && relay_pull(&f->relay, &slot)) {
+        f->r = write_block(f, &f->blocks[slot], &f->err);
+        block_clear(&f->blocks[slot]);
+        relay_drop(&f->relay);
     }
-    pthread_mutex_unlock(&f->mutex);
+    if (f->r < 0)
+        relay_break(&f->relay);
     return NULL;
 }
 
@@ -130,8 +112,7 @@ int index_filler_start(struct db_txn *t, struct index_filler **ret, struct err *
     f->catalog = BUF_INIT(INDEX_TEXT_MAX);
     for (size_t i = 0; i < BLOCKS; i++)
         f->blocks[i].text = BUF_INIT(SIZE_MAX);
-    pthread_mutex_init(&f->mutex, NULL);
-    pthread_cond_init(&f->moved, NULL);
+    relay_init(&f->relay, BLOCKS);
     e = pthread_create(&f->thread, NULL, run, f);
     f->running = e == 0;
     if (e != 0) {
@@ -142,7 +123,6 @@ int index_filler_start(struct db_txn *t, struct index_filler **ret, struct err *
     return 0;
 }
 
-/* With the mutex held. */
 static int take_error(struct index_filler *f, struct err **err)
 {
     if (f->r < 0 && err)
@@ -150,20 +130,9 @@ static int take_error(struct index_filler *f, struct err **err)
     return f->r;
 }
 
-/* The block that is being filled goes to the thread; the next one is free. */
 static int hand_over(struct index_filler *f, struct err **err)
 {
-    int r;
-
-    f->open = (f->open + 1) % BLOCKS;
-    pthread_mutex_lock(&f->mutex);
-    f->filled++;
-    pthread_cond_signal(&f->moved);
-    while (f->filled == BLOCKS && f->r == 0)
-        pthread_cond_wait(&f->moved, &f->mutex);
-    r = take_error(f, err);
-    pthread_mutex_unlock(&f->mutex);
-    return r;
+    return relay_push(&f->relay) ? 0 : take_error(f, err);
 }
 
 static struct record *add_record(struct block *b)
@@ -175,7 +144,7 @@ static struct record *add_record(struct block *b)
 
 int index_filler_entry(struct index_filler *f, int64_t row, struct str text, struct err **err)
 {
-    struct block *b = &f->blocks[f->open];
+    struct block *b = &f->blocks[f->relay.open];
     struct record *rec = add_record(b);
 
     rec->row = row;
@@ -186,20 +155,15 @@ int index_filler_entry(struct index_filler *f, int64_t row, struct str text, str
 
 int index_filler_chart(struct index_filler *f, struct index_chart *c, struct err **err)
 {
-    struct block *b = &f->blocks[f->open];
+    struct block *b = &f->blocks[f->relay.open];
 
     add_record(b)->chart = *c;
     *c = (struct index_chart){ 0 };
     return b->n >= BLOCK_RECORDS ? hand_over(f, err) : 0;
 }
 
-static void end_thread(struct index_filler *f, bool stop)
+static void join(struct index_filler *f)
 {
-    pthread_mutex_lock(&f->mutex);
-    f->last = true;
-    f->stop = stop;
-    pthread_cond_signal(&f->moved);
-    pthread_mutex_unlock(&f->mutex);
     pthread_join(f->thread, NULL);
     f->running = false;
 }
@@ -208,7 +172,8 @@ int index_filler_finish(struct index_filler *f, struct err **err)
 {
     int r = hand_over(f, err);
 
-    end_thread(f, r < 0);
+    relay_end(&f->relay);
+    join(f);
     return r < 0 ? r : take_error(f, err);
 }
 
@@ -216,8 +181,10 @@ void index_filler_free(struct index_filler *f)
 {
     if (!f)
         return;
-    if (f->running)
-        end_thread(f, true);
+    if (f->running) {
+        relay_break(&f->relay);
+        join(f);
+    }
     for (size_t i = 0; i < BLOCKS; i++) {
         block_clear(&f->blocks[i]);
         buf_done(&f->blocks[i].text);
@@ -226,7 +193,6 @@ void index_filler_free(struct index_filler *f)
     err_free(f->err);
     buf_done(&f->catalog);
     free(f->hashes);
-    pthread_cond_destroy(&f->moved);
-    pthread_mutex_destroy(&f->mutex);
+    relay_done(&f->relay);
     free(f);
 }

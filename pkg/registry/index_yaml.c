@@ -137,7 +137,7 @@ static int read_document(struct yaml_reader *y, struct map *seen, struct err **e
 int index_read_yaml(struct index_source *from, struct index_sink *to, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
-    CLEANUP(yml_reader_free) struct yml_reader *events = yml_reader_new(index_source_read, from);
+    CLEANUP(yml_reader_free) struct yml_reader *events = yml_reader_new_ahead(index_source_read, from);
     CLEANUP(map_done) struct map seen = MAP_INIT;
     struct yaml_reader y = { .events = events, .sink = to, .arena = a };
     int r = read_document(&y, &seen, err);

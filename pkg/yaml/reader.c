@@ -21,6 +21,7 @@ struct yml_reader {
     struct err *read_err;
     size_t depth, flow_depth, total;
     bool ended;
+    struct yml_ahead *ahead;       /* NULL: events come from libyaml when they are asked for */
     bool maps[YAML_DEPTH_MAX + 1]; /* which of the open containers are maps */
 };
 
@@ -81,10 +82,19 @@ struct yml_reader *yml_reader_new_text(struct str text)
     return r;
 }
 
+struct yml_reader *yml_reader_new_ahead(yml_read_fn read, void *ctx)
+{
+    struct yml_reader *r = yml_reader_new(read, ctx);
+
+    r->ahead = yml_ahead_start(r);
+    return r;
+}
+
 void yml_reader_free(struct yml_reader *r)
 {
     if (!r)
         return;
+    yml_ahead_free(r->ahead); /* before what its thread works on */
     yaml_event_delete(&r->event);
     yaml_parser_delete(&r->parser);
     err_free(r->read_err);
@@ -242,7 +252,7 @@ static NODISCARD int take_event(struct yml_reader *r, struct yml_event *e, struc
     }
 }
 
-int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **err)
+int yml_reader_parse(struct yml_reader *r, struct yml_event *ret, struct err **err)
 {
     struct yml_event e = { .kind = YML_END };
     int got = r->ended;
@@ -258,6 +268,11 @@ int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **er
     e.line = r->event.start_mark.line + 1;
     *ret = e;
     return 0;
+}
+
+int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **err)
+{
+    return r->ahead ? yml_ahead_next(r->ahead, ret, err) : yml_reader_parse(r, ret, err);
 }
 
 int yml_reader_next(struct yml_reader *r, struct yml_event *ret, struct err **err)

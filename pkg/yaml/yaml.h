@@ -57,6 +57,9 @@ struct yml_reader;
 /* `read` hands over the next bytes: a count above 0, 0 at the end, or a failure with err set. */
 typedef int (*yml_read_fn)(void *ctx, char *to, size_t n, struct err **err);
 struct yml_reader *yml_reader_new(yml_read_fn read, void *ctx) NODISCARD;
+/* For large texts: `read` is called by a thread of its own, which reads some way ahead of the events, until the end of the text or
+ * yml_reader_free(). */
+struct yml_reader *yml_reader_new_ahead(yml_read_fn read, void *ctx) NODISCARD;
 struct yml_reader *yml_reader_new_text(struct str text) NODISCARD; /* text is borrowed */
 void yml_reader_free(struct yml_reader *r);
 DEFINE_CLEANUP(struct yml_reader *, yml_reader_free)

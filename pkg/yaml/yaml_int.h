@@ -26,3 +26,11 @@ void yml_sort_keys(struct value map, bool v3, uint32_t *order, uint32_t *tmp);
 /* Like yml_reader_next(), but also tells where documents end. */
 #define YML_DOCUMENT_END ((enum yml_event_kind)(YML_ALIAS + 1))
 NODISCARD int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struct err **err);
+/* The same from libyaml itself, whatever has been read ahead. */
+NODISCARD int yml_reader_parse(struct yml_reader *r, struct yml_event *ret, struct err **err);
+
+/* What a reader has that reads ahead (ahead.c). The reader is the thread's until yml_ahead_free(). NULL: no thread. */
+struct yml_ahead;
+struct yml_ahead *yml_ahead_start(struct yml_reader *from) NODISCARD;
+void yml_ahead_free(struct yml_ahead *a); /* may be NULL */
+NODISCARD int yml_ahead_next(struct yml_ahead *a, struct yml_event *ret, struct err **err);
