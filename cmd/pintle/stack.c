@@ -50,7 +50,6 @@ static void make_managers(struct stack *s, const struct stack_options *o)
         .http = s->http,
         .db = s->db,
         .ns = ns,
-        .temp_dir = s->data_dir,
         .refuse_nets = o->allow_local ? 0 : HTTP_REFUSE_LOCAL,
     });
     s->charts = chart_manager_new(&(struct chart_manager_options){
@@ -100,10 +99,21 @@ static void know_our_kinds(struct kube *k)
                       kinds[i].namespaced);
 }
 
-/* The index of a Repository was lost: it is fetched again. */
+/* The index of a Repository was lost: it is fetched again, or forgotten when there is no such Repository. */
 static void on_index_lost(void *ctx, struct str repository)
 {
     controller_enqueue(ctx, "Repository", (struct controller_key){ STR_NONE, repository });
+}
+
+/* Repositories that were deleted while nobody looked: their files go. */
+static void enqueue_known(struct stack *s)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(16 * MIB);
+    struct str *names;
+    size_t n = registry_known(s->db, a, &names);
+
+    for (size_t i = 0; i < n; i++)
+        on_index_lost(s->controller, names[i]);
 }
 
 static void cancel_fetches(void *ctx)
@@ -133,6 +143,7 @@ static int make_controller(struct stack *s, const struct stack_options *o, struc
         return r;
     release_manager_attach(s->releases, s->controller);
     registry_db_on_lost(s->db, on_index_lost, s->controller);
+    enqueue_known(s);
     return 0;
 }
 

@@ -3,69 +3,23 @@
 
 #include "base/digest.h"
 #include "base/limits.h"
-#include "chart/chart.h"
-#include "chart/store.h"
-#include "controller/controller.h"
+#include "chart/kind.h"
 #include "oci/oci.h"
-#include "registry/registry.h"
-#include "semver/semver.h"
 #include "json/json.h"
 
 #define LOG_MODULE "chart"
 #include "base/log.h"
 
-#define API_VERSION "pintle.dev/v1alpha1"
-#define FIELD_MANAGER "pintle"
-#define LABEL_UNMANAGED "pintle.dev/unmanaged"
 #define ANNOTATION_ACCEPT "pintle.dev/accept-digest"
 #define WAIT_FOR_REPOSITORY_MS 2000
 #define CONSTRAINTS_MAX 64
-
-struct chart_manager {
-    struct kube *kube;
-    struct kube_recorder *recorder;
-    struct registry_manager *registry;
-    struct chart_store *store;
-    char *ns;
-    struct controller_watch watches[2];
-    struct controller_kind kind;
-};
-
-struct resolved {
-    struct str constraint;
-    const struct registry_version *version;
-    struct chart_stored id;
-    struct str app_version;
-    struct str signer,
-        verified_with; /* who signed it, and the digest of the policy that was satisfied with that */
-    size_t parts;
-};
-
-struct subject { /* one Chart under reconciliation */
-    struct arena *arena;
-    struct value object, spec;
-    struct registry_db *db;
-    struct str repository, name; /* the Repository and the chart's name in its index */
-    struct registry_version *versions;
-    size_t n_versions;
-    struct resolved *resolved;
-    size_t n_resolved;
-    struct chart_stored *stored;
-    size_t n_stored;
-    struct value md; /* annotations of the newest resolved version: deprecated, type, tags */
-    bool deps_synced;
-    struct registry_policy policy; /* whose signatures are wanted */
-    int64_t interval_ms;           /* of the Repository */
-    const char *reason;            /* of a failure, when the code does not tell */
-    int64_t retry_ms; /* above 0: the server's answer was bad; its Repository asks again after so long */
-};
 
 /* ---- observe ---------------------------------------------------------------------------------------------------------- */
 
 static int observe_index(struct chart_manager *m, struct subject *s, struct err **err)
 {
     struct registry_db *db = registry_manager_db(m->registry);
-    struct kube_ref ref = KUBE_REF(API_VERSION, "Repository", STR_NONE, s->repository);
+    struct kube_ref ref = KUBE_REF(CHART_API_VERSION, "Repository", STR_NONE, s->repository);
     struct registry_fetched fetched;
     bool found = false;
     int r = registry_fetched_find(db, s->repository, s->arena, &fetched, &found, err);
@@ -196,116 +150,6 @@ static const struct chart_stored *find_stored(const struct subject *s, struct st
     return NULL;
 }
 
-/* ---- dependencies ------------------------------------------------------------------------------------------------------- */
-
-static bool is_vendored(const struct chart *c, const struct metadata_dependency *d)
-{
-    for (size_t i = 0; i < chart_subchart_n(c); i++)
-        if (str_eq(chart_metadata(chart_subchart(c, i))->name, d->name))
-            return true;
-    return false;
-}
-
-/* The Chart that brings a dependency; made when it is absent, its list of versions extended when it is a dependency's. */
-static int ensure_chart(struct chart_manager *m, struct subject *s, const struct metadata_dependency *d,
-                        struct str repository, struct err **err)
-{
-    struct arena *a = s->arena;
-    struct kube_ref ref = KUBE_REF(API_VERSION, "Chart", STR_NONE,
-                                   arena_printf(a, "%.*s-%.*s", STR_ARG(d->name), STR_ARG(repository)));
-    struct value live, o = value_new_map(a), spec = value_new_map(a), labels = value_new_map(a);
-    struct value_list versions = VALUE_LIST_INIT(a);
-    int r = kube_find(m->kube, a, &ref, &live, err);
-
-    if (r < 0)
-        return r;
-    if (r == 1) {
-        for (struct value_iter it = value_iter(value_path(live, "spec.versions")); value_next(&it);) {
-            if (str_eq(value_str(it.v), d->version))
-                return 0;
-            value_list_add(&versions, it.v);
-        }
-        if (kube_label(live, STR(LABEL_UNMANAGED)).n == 0)
-            return 0; /* somebody else decides its versions */
-    }
-    value_list_add(&versions, value_from_str(d->version.n ? d->version : STR("*")));
-    value_setz(labels, LABEL_UNMANAGED, VALUE_STR("true"));
-    value_setz(labels, "pintle.dev/repo", value_from_str(repository));
-    value_setz(spec, "name", value_from_str(d->name));
-    value_setz(spec, "repository", value_from_str(repository));
-    value_setz(spec, "createDeps", value_from_bool(true));
-    value_setz(spec, "versions", value_list_done(&versions));
-    value_setz(o, "apiVersion", VALUE_STR(API_VERSION));
-    value_setz(o, "kind", VALUE_STR("Chart"));
-    value_set_path(o, "metadata.name", value_from_str(ref.name));
-    value_set_path(o, "metadata.labels", labels);
-    value_setz(o, "spec", spec);
-    r = kube_apply(m->kube, a, o, STR(FIELD_MANAGER), true, NULL, err);
-    return r < 0 ? err_wrap(err, r, "Chart %.*s", STR_ARG(ref.name)) : 0;
-}
-
-/* 1 and the stored version that satisfies the dependency, 0 when it is not there yet. */
-static int find_dependency(struct chart_manager *m, struct subject *s, const struct metadata_dependency *d,
-                           struct str repository, struct chart_stored *ret, struct err **err)
-{
-    CLEANUP(semver_constraint_free) struct semver_constraint *c = NULL;
-    struct chart_stored *all;
-    struct semver v;
-    size_t n;
-    int r = chart_store_list(m->store, repository, d->name, s->arena, &all, &n, err);
-
-    if (r == 0)
-        r = semver_constraint_parse(d->version.n ? d->version : STR("*"), &c, err);
-    if (r < 0)
-        return err_wrap(err, r, "dependency %.*s", STR_ARG(d->name));
-    for (size_t i = 0; i < n; i++) {
-        if (semver_parse(all[i].version, &v, NULL) == 0 && semver_constraint_check(c, &v)) {
-            *ret = all[i];
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* For what the archive lacks: the Charts that bring it, and which of their versions. */
-static int bring_dependencies(struct chart_manager *m, struct subject *s, const struct chart *c,
-                              struct store_dependency *ret, size_t *ret_n, struct err **err)
-{
-    const struct metadata *md = chart_metadata(c);
-    int r;
-
-    *ret_n = 0;
-    for (size_t i = 0; i < md->n_dependencies; i++) {
-        const struct metadata_dependency *d = &md->dependencies[i];
-        struct str repository;
-
-        if (is_vendored(c, d))
-            continue;
-        s->reason = "DependencyNotFound";
-        if (!value_bool(value_getz(s->spec, "createDeps")))
-            return err_set(err, ERRC_NOT_FOUND,
-                           "the archive lacks dependency %.*s, and spec.createDeps is not set",
-                           STR_ARG(d->name));
-        r = registry_find_by_url(m->registry, s->arena, d->repository, &repository, err);
-        if (r < 0)
-            return r;
-        if (repository.n == 0)
-            return err_set(err, ERRC_NOT_FOUND, "dependency %.*s: no Repository has the URL %.*s",
-                           STR_ARG(d->name), STR_ARG(d->repository));
-        r = ensure_chart(m, s, d, repository, err);
-        if (r == 0)
-            r = find_dependency(m, s, d, repository, &ret[*ret_n].stored, err);
-        if (r == 0)
-            return err_set(err, ERRC_UNAVAILABLE, "dependency %.*s %.*s is not in the cluster yet",
-                           STR_ARG(d->name), STR_ARG(d->version));
-        if (r < 0)
-            return r;
-        ret[(*ret_n)++].name = d->name;
-        s->reason = NULL;
-    }
-    return 0;
-}
-
 /* ---- content -------------------------------------------------------------------------------------------------------------- */
 
 /* The same version with other bytes is never taken over silently. */
@@ -422,22 +266,6 @@ static struct value find_resolved_status(const struct subject *s, struct str ver
     return VALUE_NONE;
 }
 
-/* False when another Chart brought it. */
-static bool owns_content(struct chart_manager *m, struct subject *s, struct str version)
-{
-    struct kube_ref first = KUBE_REF("v1", "ConfigMap", str_from(m->ns),
-                                     content_name(s->arena, "tmpl", s->repository, s->name, version));
-    struct value tmpl, owners;
-
-    if (kube_do(m->kube, s->arena,
-                &(struct kube_request){ .verb = KUBE_GET, .ref = first, .metadata_only = true }, &tmpl,
-                NULL) < 0)
-        return false;
-    owners = value_path(tmpl, "metadata.ownerReferences");
-    return value_len(owners) == 0 ||
-           str_eq(value_str(value_getz(value_at(owners, 0), "uid")), kube_uid(s->object));
-}
-
 /* What is in the cluster already was let in under another policy, perhaps: it is looked at once more, and does not stay when it is
  * not signed as this one wants it. A server that does not answer proves nothing. */
 static int recheck_content(struct chart_manager *m, struct subject *s, struct resolved *v,
@@ -455,7 +283,7 @@ static int recheck_content(struct chart_manager *m, struct subject *s, struct re
         return 0;
     }
     r = check_signature(m, s, v, &refused, err);
-    if (refused && owns_content(m, s, v->id.version))
+    if (refused && chart_kind_owns(m, s, have, NULL) == 1)
         IGNORE_ERROR(store_delete(m->kube, s->arena, str_from(m->ns), have, NULL));
     return r;
 }
@@ -487,7 +315,7 @@ static int ensure_content(struct chart_manager *m, struct subject *s, struct res
     if (r < 0)
         return r;
     deps = ARENA_ARRAY(s->arena, struct store_dependency, chart_metadata(chart)->n_dependencies + 1);
-    r = bring_dependencies(m, s, chart, deps, &n_deps, err);
+    r = chart_kind_dependencies(m, s, chart, deps, &n_deps, err);
     if (r < 0) {
         s->deps_synced = false;
         return r;
@@ -498,47 +326,6 @@ static int ensure_content(struct chart_manager *m, struct subject *s, struct res
     if (r == 0)
         log_info("chart content written", LOG_STR("chart", s->name), LOG_STR("version", v->id.version),
                  LOG_INT("configmaps", v->parts));
-    return r;
-}
-
-/* ---- what is no longer wanted ------------------------------------------------------------------------------------------------ */
-
-static bool is_resolved(const struct subject *s, struct str version)
-{
-    for (size_t i = 0; i < s->n_resolved; i++)
-        if (str_eq(s->resolved[i].id.version, version))
-            return true;
-    return false;
-}
-
-static bool is_used(struct value releases, const struct chart_stored *id)
-{
-    for (struct value_iter it = value_iter(releases); value_next(&it);)
-        if (str_eq(value_str(value_path(it.v, "spec.repo")), id->repository) &&
-            str_eq(value_str(value_path(it.v, "spec.chart")), id->name) &&
-            (str_eq(value_str(value_path(it.v, "status.chartVersion")), id->version) ||
-             str_eq(value_str(value_path(it.v, "spec.version")), id->version)))
-            return true;
-    return false;
-}
-
-/* Versions that left the spec go, unless a Release still runs them. Content of other Charts of the same chart is theirs. */
-static int delete_unwanted(struct chart_manager *m, struct subject *s, struct err **err)
-{
-    struct kube_ref ref = KUBE_REF(API_VERSION, "Release", STR_NONE, STR_NONE);
-    struct value list = VALUE_NONE;
-    int r = 0;
-
-    for (size_t i = 0; i < s->n_stored && r == 0; i++) {
-        if (is_resolved(s, s->stored[i].version))
-            continue;
-        if (value_is_null(list))
-            r = kube_list(m->kube, s->arena, &ref, STR_NONE, &list, err);
-        if (r < 0 || is_used(value_getz(list, "items"), &s->stored[i]))
-            continue;
-        if (owns_content(m, s, s->stored[i].version))
-            r = store_delete(m->kube, s->arena, str_from(m->ns), &s->stored[i], err);
-    }
     return r;
 }
 
@@ -608,6 +395,10 @@ static int report(struct chart_manager *m, struct subject *s, struct err *cause,
     else
         rep.message = success_message(s);
     rep.fields = status_fields(s, !cause);
+    rep.other =
+        (struct kube_condition){ .type = STR("Retained"), .reason = STR("InUse"), .message = s->retained };
+    if (s->retained.n > 0)
+        rep.other.status = "True";
     return controller_report(m->kube, m->recorder, s->arena, &rep, cause, err);
 }
 
@@ -622,12 +413,12 @@ static int work(struct chart_manager *m, struct subject *s, struct err **err)
     if (r == 0)
         r = observe_policy(m, s, err);
     if (r == 0)
-        r = chart_store_list(m->store, s->repository, s->name, s->arena, &s->stored, &s->n_stored, err);
+        r = chart_kind_survey(m, s, err);
     for (size_t i = 0; i < s->n_resolved && r == 0; i++)
         r = ensure_content(m, s, &s->resolved[i], err);
     if (r == 0 && s->n_resolved > 0)
         s->md = s->resolved[0].version->entry;
-    return r < 0 ? r : delete_unwanted(m, s, err);
+    return r < 0 ? r : chart_kind_sweep(m, s, err);
 }
 
 /* A server may serve something else the next time, and nothing tells when. 0: the controller's own pace. */
@@ -642,7 +433,7 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
                      struct err **err)
 {
     struct chart_manager *m = ctx;
-    struct kube_ref ref = KUBE_REF(API_VERSION, "Chart", STR_NONE, call->key.name);
+    struct kube_ref ref = KUBE_REF(CHART_API_VERSION, "Chart", STR_NONE, call->key.name);
     struct subject s = { .arena = call->arena, .deps_synced = true };
     struct err *cause = NULL;
     int r = kube_find(m->kube, call->arena, &ref, &s.object, err);
@@ -656,6 +447,7 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     s.name = value_str(value_getz(s.spec, "name"));
     if (s.name.n == 0)
         s.name = call->key.name;
+    chart_kind_stop_waiting(m, &s);
     r = work(m, &s, &cause);
     if (r < 0)
         ret->requeue_after_ms = retry_after_ms(&s, call, r);
@@ -666,25 +458,31 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------ */
 
+static struct str repository_key(struct arena *a, struct str repository)
+{
+    return arena_printf(a, "repository:" STR_FMT, STR_ARG(repository));
+}
+
 static void note_chart(void *ctx, struct value object, struct controller_note *note)
 {
-    CLEANUP(buf_done) struct buf key = BUF_INIT(KIB);
+    CLEANUP(arena_free) struct arena *a = arena_new(64 * KIB);
+    struct str repository = value_str(value_path(object, "spec.repository"));
+    struct str name = value_str(value_path(object, "spec.name"));
 
     UNUSED(ctx);
-    buf_addf(&key, "repository:%.*s", STR_ARG(value_str(value_path(object, "spec.repository"))));
-    controller_note_index(note, buf_str(&key));
+    controller_note_index(note, repository_key(a, repository));
+    controller_note_index(note, chart_kind_key(a, repository, name.n ? name : kube_name(object)));
 }
 
 /* A Repository whose index changed wakes its Charts. */
 static void map_repository(void *ctx, const struct controller_event *e, struct controller_wake *out)
 {
-    CLEANUP(buf_done) struct buf key = BUF_INIT(KIB);
+    CLEANUP(arena_free) struct arena *a = arena_new(64 * KIB);
 
     UNUSED(ctx);
     if (value_equal(e->kept, e->before) && !value_is_null(e->kept))
         return;
-    buf_addf(&key, "repository:%.*s", STR_ARG(kube_name(e->object)));
-    controller_wake_index(out, "charts", buf_str(&key));
+    controller_wake_index(out, "charts", repository_key(a, kube_name(e->object)));
 }
 
 static void note_repository(void *ctx, struct value object, struct controller_note *note)
@@ -697,6 +495,57 @@ static void note_repository(void *ctx, struct value object, struct controller_no
     controller_note_keep(note, value_from_str(buf_str(&text)));
 }
 
+/* Content that came wakes who waits for it; content that went wakes its own Charts, and those of what it needed. */
+static void map_content(void *ctx, const struct controller_event *e, struct controller_wake *out)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+    struct chart_manager *m = ctx;
+    struct chart_stored id = store_identity(e->object);
+    struct store_dependency *deps;
+    size_t n;
+
+    if (e->type != KUBE_DELETED) {
+        chart_kind_wake_waiting(m, a, &id, out);
+        return;
+    }
+    controller_wake_index(out, "charts", chart_kind_key(a, id.repository, id.name));
+    n = store_dependencies(a, e->object, &deps);
+    for (size_t i = 0; i < n; i++)
+        controller_wake_index(out, "charts",
+                              chart_kind_key(a, deps[i].stored.repository, deps[i].stored.name));
+}
+
+/* Which version of which chart a Release names or runs. */
+static void note_release(void *ctx, struct value object, struct controller_note *note)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(64 * KIB);
+
+    UNUSED(ctx);
+    controller_note_keep(note, value_from_str(arena_printf(
+                                   a, STR_FMT "\n" STR_FMT "\n" STR_FMT,
+                                   STR_ARG(chart_kind_key(a, value_str(value_path(object, "spec.repo")),
+                                                          value_str(value_path(object, "spec.chart")))),
+                                   STR_ARG(value_str(value_path(object, "spec.version"))),
+                                   STR_ARG(value_str(value_path(object, "status.chartVersion"))))));
+}
+
+/* A Chart that keeps an old version for a Release looks again when one of the chart's Releases changes its mind. */
+static void map_release(void *ctx, const struct controller_event *e, struct controller_wake *out)
+{
+    struct chart_manager *m = ctx;
+    struct str key = value_str(e->before);
+    bool held;
+
+    if (value_equal(e->kept, e->before) && e->type != KUBE_DELETED)
+        return;
+    key = str_sub(key, 0, MIN(str_find_char(key, '\n'), key.n));
+    pthread_mutex_lock(&m->mutex);
+    held = map_has(&m->holding, key);
+    pthread_mutex_unlock(&m->mutex);
+    if (held)
+        controller_wake_index(out, "charts", key);
+}
+
 struct chart_manager *chart_manager_new(const struct chart_manager_options *o)
 {
     struct chart_manager *m = xcalloc(1, sizeof(*m));
@@ -706,17 +555,33 @@ struct chart_manager *chart_manager_new(const struct chart_manager_options *o)
     m->registry = o->registry;
     m->store = o->store;
     m->ns = str_dup(o->ns);
+    pthread_mutex_init(&m->mutex, NULL);
     m->watches[0] = (struct controller_watch){ .name = "charts",
-                                               .api_version = STR(API_VERSION),
+                                               .api_version = STR(CHART_API_VERSION),
                                                .kind = STR("Chart"),
                                                .ignore_status = true,
                                                .extract = note_chart };
     m->watches[1] = (struct controller_watch){ .name = "chart-repositories",
-                                               .api_version = STR(API_VERSION),
+                                               .api_version = STR(CHART_API_VERSION),
                                                .kind = STR("Repository"),
                                                .extract = note_repository,
                                                .map = map_repository };
-    m->kind = (struct controller_kind){ "Chart", reconcile, m, m->watches, 2 };
+    m->watches[2] =
+        (struct controller_watch){ .name = "chart-content",
+                                   .api_version = STR("v1"),
+                                   .kind = STR("ConfigMap"),
+                                   .ns = str_from(m->ns),
+                                   .label_selector = STR("pintle.dev/type=tmpl,pintle.dev/part=1"),
+                                   .metadata_only = true,
+                                   .map = map_content,
+                                   .ctx = m };
+    m->watches[3] = (struct controller_watch){ .name = "chart-releases",
+                                               .api_version = STR(CHART_API_VERSION),
+                                               .kind = STR("Release"),
+                                               .extract = note_release,
+                                               .map = map_release,
+                                               .ctx = m };
+    m->kind = (struct controller_kind){ "Chart", reconcile, m, m->watches, ARRAY_SIZE(m->watches) };
     return m;
 }
 
@@ -724,6 +589,9 @@ void chart_manager_free(struct chart_manager *m)
 {
     if (!m)
         return;
+    map_done(&m->holding);
+    map_done(&m->waiting);
+    pthread_mutex_destroy(&m->mutex);
     kube_unref(m->kube);
     free(m->ns);
     free(m);

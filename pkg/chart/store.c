@@ -150,8 +150,10 @@ int store_write(struct kube *k, struct arena *a, struct str ns, const struct cha
     r = write_set(k, a, &crds, files, n, &written, &parts, err);
     if (r < 0)
         return r;
-    if (n_deps > 0)
+    if (n_deps > 0) {
         value_setz(tmpl.annotations, ANNOTATION_DEPENDENCIES, dependencies_text(a, deps, n_deps));
+        value_setz(tmpl.labels, STORE_LABEL_DEPENDENT, VALUE_STR("true"));
+    }
     n = pick_files(a, chart, PART_TMPL, &files);
     r = write_set(k, a, &tmpl, files, n, &written, &parts, err);
     if (r == 0) {
@@ -218,7 +220,7 @@ static int compare_stored(const void *x, const void *y)
     return c ? c : str_cmp(a->version, b->version);
 }
 
-static struct chart_stored stored_of(struct value object)
+struct chart_stored store_identity(struct value object)
 {
     return (struct chart_stored){
         .repository = kube_annotation(object, STR("pintle.dev/repository")),
@@ -226,6 +228,21 @@ static struct chart_stored stored_of(struct value object)
         .version = kube_annotation(object, STR("pintle.dev/version")),
         .digest = kube_annotation(object, STR("pintle.dev/digest")),
     };
+}
+
+void store_versions(struct arena *a, struct value items, struct chart_stored **ret, size_t *ret_n)
+{
+    struct chart_stored *all = ARENA_ARRAY(a, struct chart_stored, value_len(items) + 1);
+    size_t n = 0;
+
+    for (struct value_iter it = value_iter(items); value_next(&it);)
+        if (str_eq(kube_label(it.v, STR("pintle.dev/type")), STR("tmpl")) &&
+            str_eq(kube_label(it.v, STR("pintle.dev/part")), STR("1")) && !kube_is_deleting(it.v))
+            all[n++] = store_identity(it.v);
+    if (n > 1)
+        qsort(all, n, sizeof(*all), compare_stored);
+    *ret = all;
+    *ret_n = n;
 }
 
 int chart_store_list(struct chart_store *s, struct str repository, struct str name, struct arena *a,
@@ -239,24 +256,19 @@ int chart_store_list(struct chart_store *s, struct str repository, struct str na
             a, "pintle.dev/type=tmpl,pintle.dev/part=1,pintle.dev/repo=%.*s,pintle.dev/chart=%.*s",
             STR_ARG(content_label(a, repository)), STR_ARG(content_label(a, name))),
     };
-    struct chart_stored *all;
+    struct value_list ours = VALUE_LIST_INIT(a);
     struct value list;
-    size_t n = 0;
     int r = kube_do(s->kube, a, &rq, &list, err);
 
     if (r < 0)
         return err_wrap(err, r, "chart content");
-    all = ARENA_ARRAY(a, struct chart_stored, value_len(value_getz(list, "items")));
     for (struct value_iter it = value_iter(value_getz(list, "items")); value_next(&it);) {
-        struct chart_stored c = stored_of(it.v);
+        struct chart_stored c = store_identity(it.v);
 
-        if (str_eq(c.repository, repository) && str_eq(c.name, name) && !kube_is_deleting(it.v))
-            all[n++] = c; /* labels may be shortened: annotations are the identity */
+        if (str_eq(c.repository, repository) && str_eq(c.name, name))
+            value_list_add(&ours, it.v); /* labels may be shortened: annotations are the identity */
     }
-    if (n > 1)
-        qsort(all, n, sizeof(*all), compare_stored);
-    *ret = all;
-    *ret_n = n;
+    store_versions(a, value_list_done(&ours), ret, ret_n);
     return 0;
 }
 
@@ -302,29 +314,45 @@ static int read_set(struct chart_store *s, struct file_list *l, const char *type
 static int read_all(struct chart_store *s, struct file_list *l, const struct chart_stored *which,
                     struct str prefix, int depth, struct err **err);
 
+size_t store_dependencies(struct arena *a, struct value tmpl, struct store_dependency **ret)
+{
+    struct str text = kube_annotation(tmpl, STR(ANNOTATION_DEPENDENCIES));
+    struct store_dependency *out;
+    struct value list;
+
+    if (text.n == 0 || json_parse(a, text, NULL, &list, NULL) < 0)
+        return 0;
+    out = ARENA_ARRAY(a, struct store_dependency, value_len(list) + 1);
+    for (struct value_iter it = value_iter(list); value_next(&it);)
+        out[it.i] = (struct store_dependency){
+            .name = value_str(value_getz(it.v, "name")),
+            .stored = { value_str(value_getz(it.v, "repository")), value_str(value_getz(it.v, "chart")),
+                        value_str(value_getz(it.v, "version")), value_str(value_getz(it.v, "digest")) }
+        };
+    *ret = out;
+    return value_len(list);
+}
+
 /* What the archive lacks comes from the content of other Charts, as folders below charts/. */
 static int read_dependencies(struct chart_store *s, struct file_list *l, struct value tmpl, struct str prefix,
                              int depth, struct err **err)
 {
-    struct str text = kube_annotation(tmpl, STR(ANNOTATION_DEPENDENCIES));
-    struct value list;
-    int r = text.n ? json_parse(l->arena, text, NULL, &list, err) : 0;
+    struct store_dependency *deps;
+    size_t n = store_dependencies(l->arena, tmpl, &deps);
+    int r = 0;
 
-    if (text.n == 0 || r < 0)
-        return r;
-    if (depth >= STORE_DEPENDENCIES_DEPTH_MAX)
+    if (n > 0 && depth >= STORE_DEPENDENCIES_DEPTH_MAX)
         return err_set(err, ERRC_LIMIT, "dependencies are nested deeper than %d",
                        STORE_DEPENDENCIES_DEPTH_MAX);
-    for (struct value_iter it = value_iter(list); r == 0 && value_next(&it);) {
-        struct chart_stored dep = { value_str(value_getz(it.v, "repository")),
-                                    value_str(value_getz(it.v, "chart")),
-                                    value_str(value_getz(it.v, "version")),
-                                    value_str(value_getz(it.v, "digest")) };
-        struct str below = arena_printf(l->arena, "%.*scharts/%.*s/", STR_ARG(prefix), STR_ARG(dep.name));
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const struct chart_stored *d = &deps[i].stored;
+        /* One chart may be there in two versions. Helm names templates after the chart, not its folder. */
+        struct str below = arena_printf(l->arena, STR_FMT "charts/" STR_FMT "-" STR_FMT "/", STR_ARG(prefix),
+                                        STR_ARG(d->name), STR_ARG(d->version));
 
-        r = read_all(s, l, &dep, below, depth + 1, err);
+        r = read_all(s, l, d, below, depth + 1, err);
         if (r < 0)
-            return err_wrap(err, r, "dependency %.*s", STR_ARG(dep.name));
+            return err_wrap(err, r, "dependency " STR_FMT, STR_ARG(d->name));
     }
     return r;
 }
@@ -342,9 +370,9 @@ static int read_all(struct chart_store *s, struct file_list *l, const struct cha
 
     if (r < 0)
         return r;
-    if (!str_eq(stored_of(tmpl).digest, which->digest))
+    if (!str_eq(store_identity(tmpl).digest, which->digest))
         return err_set(err, ERRC_DIGEST, "the content in the cluster is of archive sha256 %.*s, not %.*s",
-                       STR_ARG(stored_of(tmpl).digest), STR_ARG(which->digest));
+                       STR_ARG(store_identity(tmpl).digest), STR_ARG(which->digest));
     r = read_set(s, l, "tmpl", which, prefix, err);
     if (r == 0)
         r = read_set(s, l, "crds", which, prefix, err);

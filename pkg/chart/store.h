@@ -10,6 +10,7 @@
 #include "kube/kube.h"
 
 #define STORE_DEPENDENCIES_DEPTH_MAX 16
+#define STORE_LABEL_DEPENDENT "pintle.dev/dependent" /* "true" on a "tmpl" that takes from other Charts */
 
 /* Dependencies that the archive lacks and that other Charts bring: names of stored versions. */
 struct store_dependency {
@@ -23,3 +24,10 @@ NODISCARD int store_write(struct kube *k, struct arena *a, struct str ns, const 
                           size_t n_deps, size_t *ret_written, size_t *ret_parts, struct err **err);
 NODISCARD int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
                            struct err **err);
+
+/* Of ConfigMaps, or their metadata: whose content they are; strings are borrowed. */
+struct chart_stored store_identity(struct value object);
+/* The versions of which everything is there, highest first; in `a`. `items` may have other ConfigMaps too. */
+void store_versions(struct arena *a, struct value items, struct chart_stored **ret, size_t *ret_n);
+/* What a version's "tmpl" says it takes from other Charts; in `a`. 0 when it cannot be read. */
+size_t store_dependencies(struct arena *a, struct value tmpl, struct store_dependency **ret);

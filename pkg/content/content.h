@@ -49,3 +49,7 @@ NODISCARD int content_unpack(struct arena *a, const struct value *parts, size_t 
 /* All parts are deleted; absent is fine. */
 NODISCARD int content_delete(struct kube *k, struct arena *a, struct str ns, struct str name,
                              struct err **err);
+/* Of the ConfigMaps in `items` (their metadata is enough) deletes what a process left behind that died while it wrote or
+ * deleted a set: parts without a part 1, or beyond what part 1 speaks of. Only those that belong to `owner`. */
+NODISCARD int content_delete_strays(struct kube *k, struct arena *a, struct str ns, struct value items,
+                                    struct value owner, struct err **err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
+#include "base/map.h"
 #include "content/content.h"
 #include "content/content_int.h"
 
@@ -130,4 +131,36 @@ int content_delete(struct kube *k, struct arena *a, struct str ns, struct str na
     size_t written = 0;
 
     return delete_from(k, a, ns, name, 1, &written, err);
+}
+
+/* A label with a number of 1 and more; 0 for anything else. */
+static size_t number_of(struct value object, struct str label)
+{
+    int64_t n;
+
+    return str_to_int64(kube_label(object, label), &n) && n > 0 ? (size_t)n : 0;
+}
+
+int content_delete_strays(struct kube *k, struct arena *a, struct str ns, struct value items,
+                          struct value owner, struct err **err)
+{
+    CLEANUP(map_done) struct map sets = MAP_INIT; /* name of part 1: where it says how many there are */
+    size_t *parts = ARENA_ARRAY(a, size_t, value_len(items) + 1);
+    int r = 0;
+
+    for (struct value_iter it = value_iter(items); value_next(&it);) {
+        parts[it.i] = number_of(it.v, STR(CONTENT_LABEL_PARTS));
+        if (number_of(it.v, STR(CONTENT_LABEL_PART)) == 1 && !kube_is_deleting(it.v))
+            map_put(&sets, kube_name(it.v), &parts[it.i]);
+    }
+    for (struct value_iter it = value_iter(items); r == 0 && value_next(&it);) {
+        size_t number = number_of(it.v, STR(CONTENT_LABEL_PART));
+        struct str set = str_trim_suffix(kube_name(it.v), arena_printf(a, ".part%zu", number));
+        const size_t *n = map_get(&sets, set);
+        struct kube_ref ref = part_ref(a, ns, set, number);
+
+        if (number > 1 && (!n || *n < number) && kube_is_owned_by(it.v, owner))
+            r = kube_delete(k, &ref, kube_uid(it.v), err);
+    }
+    return r;
 }

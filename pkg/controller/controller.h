@@ -150,6 +150,7 @@ struct controller_report {
     bool reconciling, stalled;    /* set these conditions to True; otherwise they are absent */
     const char *synced;           /* reason of the condition synced, which follows Ready; NULL: `reason` */
     struct kube_condition health; /* Healthy, when its status is set; without one it stays as it is */
+    struct kube_condition other;  /* one more, when its type is set; without a status it is taken away */
     struct value fields;          /* other members of the status, a map; null takes one away, others stay */
 };
 /* The report of a failed reconcile: Ready=False; Stalled when no retry helps, else Reconciling. Borrows from `cause`. */

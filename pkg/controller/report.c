@@ -36,7 +36,7 @@ static struct value set_abnormal(struct arena *a, const struct controller_report
 
 static struct value conditions(struct arena *a, const struct controller_report *rep, struct value list)
 {
-    struct kube_condition health = rep->health;
+    struct kube_condition health = rep->health, other = rep->other;
 
     list = set_condition(a, rep, list, "Ready", rep->ready, rep->reason);
     list = set_abnormal(a, rep, list, "Reconciling", rep->reconciling);
@@ -45,6 +45,11 @@ static struct value conditions(struct arena *a, const struct controller_report *
     health.observed_generation = kube_generation(rep->object);
     if (health.status)
         list = kube_condition_set(a, list, &health, NULL);
+    other.observed_generation = health.observed_generation;
+    if (other.status)
+        list = kube_condition_set(a, list, &other, NULL);
+    else if (other.type.n > 0)
+        list = kube_condition_unset(a, list, other.type, NULL);
     return set_condition(a, rep, list, "synced", rep->ready, rep->synced ? rep->synced : rep->reason);
 }
 

@@ -19,6 +19,10 @@
 #define LOG_MODULE "registry"
 #include "base/log.h"
 
+#define SUFFIX "-index.db"
+#define SUFFIX_DAMAGED ".damaged"
+#define MARK_NEW "-index.db.new-"
+
 /* Pages of 16 KiB: a twelfth less work than 8 when a file is filled. The cache holds what look-ups of the newest versions of a
  * large repository touch; filling needs none. */
 enum { PAGE_KIB = 16, CACHE_KIB = 4096, FILLING_CACHE_KIB = 512, NAME_MAX_BYTES = 200 };
@@ -60,6 +64,19 @@ void registry_db_on_lost(struct registry_db *d, registry_lost_fn fn, void *ctx)
     d->lost_ctx = ctx;
 }
 
+/* "NAME-index.db.new-PID" and what SQLite puts beside it: true when that process cannot be at work on it. A container's process
+ * has the same number each time: our own is none that is at work when the folder is opened. */
+static bool is_unfinished(const char *name)
+{
+    const char *mark = strstr(name, MARK_NEW);
+    struct str rest = str_from(mark ? mark + strlen(MARK_NEW) : "");
+    int64_t pid;
+
+    rest = str_sub(rest, 0, MIN(str_find_char(rest, '-'), rest.n));
+    return mark && str_to_int64(rest, &pid) && pid > 0 &&
+           (pid == getpid() || (kill((pid_t)pid, 0) < 0 && errno == ESRCH));
+}
+
 /* Files that a process left behind which died while it filled them. */
 static void remove_unfinished(const char *folder)
 {
@@ -70,11 +87,8 @@ static void remove_unfinished(const char *folder)
         return;
     for (size_t i = 0; i < n; i++) {
         CLEANUP(free_ptr) char *path = fs_join(folder, names[i]);
-        const char *mark = strstr(names[i], "-index.db.new-");
-        int64_t pid;
 
-        if (mark && str_to_int64(str_from(mark + strlen("-index.db.new-")), &pid) && pid > 0 &&
-            kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+        if (is_unfinished(names[i]))
             unlink(path);
     }
     fs_names_free(names, n);
@@ -155,7 +169,7 @@ static char *file_path(const struct registry_db *d, struct str repository)
 
     if (!usable)
         sha256_hex(repository, hex);
-    return xasprintf("%s/" STR_FMT "-index.db", d->folder, STR_ARG(usable ? repository : str_from(hex)));
+    return xasprintf("%s/" STR_FMT SUFFIX, d->folder, STR_ARG(usable ? repository : str_from(hex)));
 }
 
 /* With the mutex held. */
@@ -221,7 +235,7 @@ static void remove_journal(const char *path)
 
 static void set_aside(const char *path, const struct err *cause)
 {
-    CLEANUP(free_ptr) char *aside = xasprintf("%s.damaged", path);
+    CLEANUP(free_ptr) char *aside = xasprintf("%s" SUFFIX_DAMAGED, path);
 
     log_warn("index database set aside; it will be built anew", LOG_Z("path", path), LOG_ERR(cause));
     if (rename(path, aside) < 0)
@@ -335,6 +349,13 @@ int index_file_begin(struct registry_db *d, struct str repository, struct db **r
     return 0;
 }
 
+char *index_file_download_path(struct registry_db *d, struct str repository)
+{
+    CLEANUP(free_ptr) char *path = file_path(d, repository);
+
+    return xasprintf("%s.new-%ld-text", path, (long)getpid());
+}
+
 int index_file_replace(struct registry_db *d, struct str repository, const char *path, struct err **err)
 {
     CLEANUP(free_ptr) char *to = file_path(d, repository);
@@ -347,14 +368,35 @@ int index_file_replace(struct registry_db *d, struct str repository, const char 
     return 0;
 }
 
+/* Those whose name is not in the name of the file are left out. */
+size_t registry_known(struct registry_db *d, struct arena *a, struct str **ret)
+{
+    char **names;
+    size_t n, n_known = 0;
+
+    if (fs_list_dir(d->folder, &names, &n, NULL) < 0)
+        return 0;
+    *ret = ARENA_ARRAY(a, struct str, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        struct str name = str_from(names[i]), repository = str_trim_suffix(name, STR(SUFFIX));
+
+        if (repository.n < name.n && repository.n != SHA256_HEX - 1)
+            (*ret)[n_known++] = arena_dup(a, repository);
+    }
+    fs_names_free(names, n);
+    return n_known;
+}
+
 int registry_forget(struct registry_db *d, struct str repository, struct err **err)
 {
     CLEANUP(free_ptr) char *path = file_path(d, repository);
+    CLEANUP(free_ptr) char *aside = xasprintf("%s" SUFFIX_DAMAGED, path);
 
     retire(d, repository, NULL);
     if (unlink(path) < 0 && errno != ENOENT)
         return err_errno(err, errno, "%s", path);
     remove_journal(path);
+    unlink(aside);
     return 0;
 }
 

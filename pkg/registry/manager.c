@@ -62,7 +62,6 @@ struct registry_manager *registry_manager_new(const struct registry_manager_opti
     m->http = o->http;
     m->db = o->db;
     m->ns = str_dup(o->ns);
-    m->temp_dir = o->temp_dir;
     m->refuse_nets = o->refuse_nets;
     w[0] = (struct controller_watch){ .name = "repositories",
                                       .api_version = STR(REGISTRY_API_VERSION),

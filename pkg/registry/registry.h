@@ -73,6 +73,8 @@ NODISCARD int registry_index_follow(struct registry_db *d, struct str repository
 /* What is remembered of the last load; *ret_found is false when there was none. */
 NODISCARD int registry_fetched_find(struct registry_db *d, struct str repository, struct arena *a,
                                     struct registry_fetched *ret, bool *ret_found, struct err **err);
+/* Names of the repositories that have a file; in `a`. */
+size_t registry_known(struct registry_db *d, struct arena *a, struct str **ret);
 NODISCARD int registry_forget(struct registry_db *d, struct str repository, struct err **err);
 /* Size, time and number of a file, so that another one at the same path is noticed; "" when it is absent. In `a`. */
 struct str registry_file_stamp(struct arena *a, const char *path);
@@ -311,7 +313,6 @@ struct registry_manager_options {
     struct http_client *http;       /* borrowed */
     struct registry_db *db;         /* borrowed */
     struct str ns;                  /* where Secrets are looked up and index ConfigMaps go */
-    const char *temp_dir;           /* for downloads; borrowed */
     unsigned refuse_nets;
 };
 struct registry_manager *registry_manager_new(const struct registry_manager_options *o) NODISCARD;

@@ -31,6 +31,9 @@ NODISCARD int index_file_begin(struct registry_db *d, struct str repository, str
                                struct err **err);
 NODISCARD int index_file_replace(struct registry_db *d, struct str repository, const char *path,
                                  struct err **err);
+/* Where the text of an index is put before it is loaded; owned by the caller. What a process leaves there that dies is removed by
+ * the next one. */
+char *index_file_download_path(struct registry_db *d, struct str repository);
 /* One load of a repository at a time within the process. */
 void index_load_lock(struct registry_db *d, struct str repository);
 void index_load_unlock(struct registry_db *d, struct str repository);
@@ -113,7 +116,6 @@ struct registry_manager {
     struct http_client *http;
     struct registry_db *db;
     char *ns;
-    const char *temp_dir;
     unsigned refuse_nets;
     struct controller_watch watches[4];
     struct controller_kind kinds[2];

@@ -156,7 +156,7 @@ static int fetch_tags(struct registry_manager *m, struct repository *p, const st
 /* Downloads when the server has something new. */
 static int sync_index(struct registry_manager *m, struct repository *p, struct err **err)
 {
-    CLEANUP(free_ptr) char *path = xasprintf("%s/index-%08x.yaml", m->temp_dir, arc4random());
+    CLEANUP(free_ptr) char *path = index_file_download_path(m->db, p->name);
     struct registry_fetched known, now = { .url = p->source.url };
     bool found;
     int r = registry_fetched_find(m->db, p->name, p->arena, &known, &found, err);
@@ -244,26 +244,31 @@ static bool is_one_of(const struct str *names, size_t n, struct str name)
     return false;
 }
 
-/* Indexes of charts that nobody wants any more. */
+/* Indexes of charts that nobody wants any more, and what a process left behind that died while it wrote one. */
 static int delete_stale_indexes(struct registry_manager *m, struct repository *p, const struct str *wanted,
                                 size_t n, struct err **err)
 {
+    CLEANUP(map_done) struct map names = MAP_INIT;
     struct kube_request rq = {
         .verb = KUBE_LIST,
         .ref = KUBE_REF("v1", "ConfigMap", str_from(m->ns), STR_NONE),
         .metadata_only = true,
-        .label_selector =
-            arena_printf(p->arena, "pintle.dev/type=index,pintle.dev/part=1,pintle.dev/repo=%.*s",
-                         STR_ARG(content_label(p->arena, p->name))),
+        .label_selector = arena_printf(p->arena, "pintle.dev/type=index,pintle.dev/repo=%.*s",
+                                       STR_ARG(content_label(p->arena, p->name))),
     };
     struct value list;
     int r = kube_do(m->kube, p->arena, &rq, &list, err);
 
+    for (size_t i = 0; i < n; i++)
+        map_put(&names, wanted[i], p);
     for (struct value_iter it = value_iter(value_getz(list, "items")); r == 0 && value_next(&it);)
         if (str_eq(kube_annotation(it.v, STR("pintle.dev/repository")), p->name) &&
-            !is_one_of(wanted, n, kube_annotation(it.v, STR("pintle.dev/chart"))))
+            str_eq(kube_label(it.v, STR("pintle.dev/part")), STR("1")) &&
+            !map_has(&names, kube_annotation(it.v, STR("pintle.dev/chart"))))
             r = content_delete(m->kube, p->arena, str_from(m->ns), kube_name(it.v), err);
-    return r;
+    return r < 0 ? r
+                 : content_delete_strays(m->kube, p->arena, str_from(m->ns), value_getz(list, "items"),
+                                         p->object, err);
 }
 
 /* The ConfigMaps agreed with the index as it was before: only charts that this load changed are to be written. */

@@ -52,11 +52,12 @@ class Process:
 
     running = []
 
-    def __init__(self, work, name, *args):
+    def __init__(self, work, name, *args, env=None):
         self.log = os.path.join(work, name + ".log")
         self.out = os.path.join(work, name + ".out")
         with open(self.log, "ab") as log, open(self.out, "wb") as out:
-            self.p = subprocess.Popen(args, stdout=out, stderr=log, stdin=subprocess.DEVNULL)
+            self.p = subprocess.Popen(args, stdout=out, stderr=log, stdin=subprocess.DEVNULL,
+                                      env={**os.environ, **(env or {})})
         self.pid = self.p.pid
         Process.running.append(self)
 
@@ -184,6 +185,45 @@ def is_ready(o):
     return bool(o) and c.get("status") == "True" and c.get("observedGeneration", o["metadata"]["generation"]) == o["metadata"]["generation"]
 
 
+class Lane:
+    """An API server with our kinds, a proxy before it, and a controller that speaks to the proxy."""
+
+    def __init__(self, report, work, name):
+        self.report, self.work, self.controller = report, os.path.join(work, name), None
+        os.makedirs(self.work)
+        Process(self.work, "apiserver", PINTLE, "apiserver", "--data", self.work + "/data").said("KUBECONFIG=")
+        self.kubeconfig = self.work + "/data/kubeconfig"
+        self.api = Api(self.kubeconfig)
+        crds = os.path.join(self.work, "crds.yaml")
+        with open(crds, "wb") as f:
+            f.write(subprocess.run([PINTLE, "crds"], check=True, capture_output=True).stdout)
+        subprocess.run([PINTLE, "apply", "--kubeconfig", self.kubeconfig, "-f", crds], check=True, capture_output=True)
+        self.wait("the CRDs", lambda: self.api.get(GROUP + "/repositories"))
+        self.api.apply("/api/v1/namespaces/pintle-system",
+                       {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "pintle-system"}})
+
+    def serve(self, proxy):
+        self.proxy = proxy
+        proxy.write_kubeconfig(self.work + "/proxied")
+
+    def object(self, plural, ns, name, kind, spec):
+        path = "%s%s/%s/%s" % (GROUP, "/namespaces/" + ns if ns else "", plural, name)
+        meta = {"name": name, **({"namespace": ns} if ns else {})}
+        return self.api.apply(path, {"apiVersion": "pintle.dev/v1alpha1", "kind": kind, "metadata": meta, "spec": spec})
+
+    def wait(self, what, done, seconds=60):
+        until = time.monotonic() + seconds
+        while not done():
+            if time.monotonic() > until:
+                return "%s: not after %d s" % (what, seconds)
+            time.sleep(0.02)
+        return ""
+
+    def start(self, env=None):
+        self.controller = Process(self.work, "controller", PINTLE, "controller", "--kubeconfig", self.work + "/proxied", "--data",
+                                  self.work + "/index", "--allow-local-repositories", "--leader-elect=false", env=env)
+
+
 def decode_record(secret):
     data = base64.b64decode(base64.b64decode(secret["data"]["release"]))
     return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
@@ -196,7 +236,7 @@ DERIVED = ("events", "pods", "replicasets", "endpoints", "endpointslices", "cont
 VOLATILE = {"uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink", "lastTransitionTime",
             "lastUpdateTime", "lastProbeTime", "startTime", "completionTime", "started_at", "completed_at",
             "first_deployed", "last_deployed", "deleted", "batch.kubernetes.io/controller-uid", "controller-uid",
-            "pintle.dev/release-uid", "pintle.dev/started-at", "pintle.dev/inputs", "modifiedAt", "createdAt",
+            "pintle.dev/release-uid", "pintle.dev/started-at", "pintle.dev/inputs", "pintle.dev/applied-digest", "modifiedAt", "createdAt",
             "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "modtime", "lastDeployed"}
 
 
@@ -250,13 +290,14 @@ def difference(want, got, path=""):
 
 
 class Proxy(socketserver.ThreadingTCPServer):
-    """Plain HTTP in front of the API server. Numbers the writes that pass since arm() and kills a process before one of
-    them is forwarded, or after the server has done it and before the answer is passed on."""
+    """Plain HTTP in front of the API server. Numbers the writes (or what else `counts` says) that pass since arm() and kills
+    a process before one of them is forwarded, or after the server has done it and before the answer is passed on."""
 
     allow_reuse_address, daemon_threads, request_queue_size = True, True, 256
 
-    def __init__(self, kubeconfig):
+    def __init__(self, kubeconfig, counts=lambda method, path: method in WRITES):
         super().__init__(("127.0.0.1", 0), Connection)
+        self.counts = counts
         self.upstream = read_kubeconfig(kubeconfig)
         self.context, self.lock = tls(), threading.Lock()
         self.killed = threading.Event()
@@ -345,7 +386,7 @@ class Connection(socketserver.BaseRequestHandler):
         if len(body) < int(fields.get("content-length") or 0):
             return False
         entry = None
-        if method in WRITES and "/authorization.k8s.io/" not in path:
+        if self.server.counts(method, path) and "/authorization.k8s.io/" not in path:
             entry, kill = self.server.take(method, path)
             if kill:
                 self.server.kill()

@@ -36,57 +36,21 @@ CORPUS_CHARTS = {
 SECRET_VALUES = "password: %s\nsessionKey: %s\n" % (faults.CANARY, faults.CANARY)
 OPERATIONS = ("install", "upgrade", "uninstall")
 NS = "app"
-READY_S = 60
 QUIET_S = 0.4  # so long after the end, a write that was to be the last may still come
 QUICK_CELLS = 5
 
 
-class Lane:
+class Lane(faults.Lane):
     """One chart: its own API server, simulation, proxy and controller."""
 
     def __init__(self, report, work, chart, values, url, seed):
-        self.report, self.chart, self.values = report, chart, values
-        self.work = os.path.join(work, chart)
+        super().__init__(report, work, chart)
+        self.chart, self.values = chart, values
         self.random = random.Random("%d %s" % (seed, chart))
         self.n, self.cells, self.kills, self.writes = 0, 0, 0, {}
-        os.makedirs(self.work)
-        self.server = Process(self.work, "apiserver", PINTLE, "apiserver", "--data", self.work + "/data")
-        self.server.said("KUBECONFIG=")
-        self.kubeconfig = self.work + "/data/kubeconfig"
-        self.api = Api(self.kubeconfig)
-        self.proxy = Proxy(self.kubeconfig)
-        self.proxy.write_kubeconfig(self.work + "/proxied")
-        self.simulate = Process(self.work, "simulate", PINTLE, "simulate", "--kubeconfig", self.kubeconfig, "--delay", "50ms",
-                                "--controllers", "on")
-        self.prepare(url)
-        self.controller = None
-
-    def prepare(self, url):
-        crds = os.path.join(self.work, "crds.yaml")
-        with open(crds, "wb") as f:
-            f.write(faults.subprocess.run([PINTLE, "crds"], check=True, capture_output=True).stdout)
-        faults.subprocess.run([PINTLE, "apply", "--kubeconfig", self.kubeconfig, "-f", crds], check=True, capture_output=True)
-        self.wait("the CRDs", lambda: self.api.get(GROUP + "/repositories"))
-        self.api.apply("/api/v1/namespaces/pintle-system",
-                       {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "pintle-system"}})
+        self.serve(Proxy(self.kubeconfig))
+        Process(self.work, "simulate", PINTLE, "simulate", "--kubeconfig", self.kubeconfig, "--delay", "50ms", "--controllers", "on")
         self.object("repositories", None, "local", "Repository", {"name": "local", "url": url, "charts": [{"name": self.chart}]})
-
-    def object(self, plural, ns, name, kind, spec):
-        path = "%s%s/%s/%s" % (GROUP, "/namespaces/" + ns if ns else "", plural, name)
-        meta = {"name": name, **({"namespace": ns} if ns else {})}
-        return self.api.apply(path, {"apiVersion": "pintle.dev/v1alpha1", "kind": kind, "metadata": meta, "spec": spec})
-
-    def wait(self, what, done, seconds=READY_S):
-        until = time.monotonic() + seconds
-        while not done():
-            if time.monotonic() > until:
-                return "%s: not after %d s" % (what, seconds)
-            time.sleep(0.02)
-        return ""
-
-    def start(self):
-        self.controller = Process(self.work, "controller", PINTLE, "controller", "--kubeconfig", self.work + "/proxied", "--data",
-                                  self.work + "/index", "--allow-local-repositories", "--leader-elect=false")
 
     # ---- operations ----------------------------------------------------------------------------------------------------
 
