@@ -346,9 +346,9 @@ static int read_dependencies(struct chart_store *s, struct file_list *l, struct 
                        STORE_DEPENDENCIES_DEPTH_MAX);
     for (size_t i = 0; r == 0 && i < n; i++) {
         const struct chart_stored *d = &deps[i].stored;
-        /* One chart may be there in two versions. Helm names templates after the chart, not its folder. */
-        struct str below = arena_printf(l->arena, STR_FMT "charts/" STR_FMT "-" STR_FMT "/", STR_ARG(prefix),
-                                        STR_ARG(d->name), STR_ARG(d->version));
+        /* One chart may be there in two versions; which folder comes first decides which alias gets it. */
+        struct str below =
+            arena_printf(l->arena, STR_FMT "charts/%03zu-" STR_FMT "/", STR_ARG(prefix), i, STR_ARG(d->name));
 
         r = read_all(s, l, d, below, depth + 1, err);
         if (r < 0)

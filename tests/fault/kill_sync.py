@@ -153,7 +153,7 @@ class Lane(faults.Lane):
 
     def run(self, operation, point, at):
         """"" or what is wrong; whether it was killed."""
-        counts, when = POINTS.get(point, (lambda *_: True, ""))
+        counts, when = POINTS.get(point, (lambda *x: is_write(*x) or is_read(*x), ""))
         disk = {"LD_PRELOAD": self.preload, "KILL_BELOW": self.work + "/index", "KILL_AT": str(at)} if point == "disk" else None
         self.begin(operation)
         self.proxy.counts = counts
