@@ -194,6 +194,8 @@ static curl_socket_t on_open_socket(void *ctx, curlsocktype purpose, struct curl
     UNUSED(purpose);
     if (!http_net_of_sockaddr(&a->addr, &net) || refused(t, net))
         return CURL_SOCKET_BAD;
+    if (t->peer.ss_family == AF_UNSPEC && a->addrlen <= sizeof(t->peer))
+        memcpy(&t->peer, &a->addr, a->addrlen);
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 

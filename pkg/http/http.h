@@ -7,8 +7,9 @@
  * deadline; any number of threads may share a client. HTTP/2 is used over TLS where the server has it.
  *
  * Credentials go to the configured origin (scheme, host, port) alone: never to another one by redirect, and a URL with
- * user information in it is refused. Errors read "GET https://host/path: 404 Not Found"; queries, credentials and
- * bodies never appear in them. Go's behaviour is followed where a redirect changes the method. */
+ * user information in it is refused. Errors read "GET https://host/path: 404 Not Found", or, without an answer, as Go's:
+ * "Get \"https://host/path\": dial tcp 127.0.0.1:443: connect: connection refused"; queries, credentials and bodies never
+ * appear in them. Go's behaviour is followed where a redirect changes the method. */
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/err.h"

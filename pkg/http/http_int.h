@@ -70,6 +70,7 @@ struct transfer {
     int hops;
     size_t sent;
     char reason[CURL_ERROR_SIZE];
+    struct sockaddr_storage peer; /* the first address that was tried */
     int status;
     struct str_list {
         struct http_header *items;
@@ -105,6 +106,9 @@ bool transfer_is_accepted(const struct transfer *t, int status); /* is this stat
 bool transfer_is_redirect(const struct transfer *t);
 void transfer_suspect(struct transfer *t); /* its connection no longer answers */
 const char *transfer_method(const struct transfer *t);
+
+/* failure.c: the error of a transfer that libcurl gave up. */
+int transfer_failed(const struct transfer *t, CURLcode code, struct err **err);
 
 /* callbacks.c */
 void transfer_set_callbacks(struct transfer *t);

@@ -431,6 +431,7 @@ static int redirect(struct transfer *t, struct err **err)
         return err_set(err, ERRC_TIMEOUT, "%s: timed out", buf_z(&what));
     free(t->url);
     t->url = buf_take(&next);
+    t->peer.ss_family = AF_UNSPEC;
     transfer_answer_clear(t);
     curl.slist_free_all(t->connect_to);
     t->connect_to = NULL;
@@ -454,57 +455,6 @@ int transfer_status_error(const struct transfer *t, struct err **err)
         err_set_http(*err, t->status, STR_NONE,
                      http_retry_after_ms(transfer_answer_header(t, STR("Retry-After"))));
     return r;
-}
-
-static enum errc code_errc(CURLcode code)
-{
-    switch (code) {
-    case CURLE_OPERATION_TIMEDOUT:
-        return ERRC_TIMEOUT;
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CACERT_BADFILE:
-        return ERRC_INVALID;
-    case CURLE_BAD_CONTENT_ENCODING:
-        return ERRC_PARSE;
-    case CURLE_OUT_OF_MEMORY:
-        return ERRC_INTERNAL;
-    default:
-        return ERRC_UNAVAILABLE;
-    }
-}
-
-/* libcurl's reason without its measurements: the same failure reads the same each time, so that it is news once. "Failed to
- * connect to h port 1 after 3 ms: …", "Operation timed out after 1001 milliseconds with 5 bytes received". */
-static void add_reason(const struct transfer *t, CURLcode code, struct buf *out)
-{
-    struct str why = str_from(*t->reason ? t->reason : curl.easy_strerror(code)), rest;
-    size_t at = str_find(why, STR(" after ")), end = at + strlen(" after ");
-
-    if (at == STR_NPOS) {
-        escape_controls(why, out);
-        return;
-    }
-    while (end < why.n && ascii_is_digit(why.p[end]))
-        end++;
-    rest = str_sub(why, end, why.n);
-    escape_controls(str_sub(why, 0, at), out);
-    if (str_has_prefix(rest, STR(" ms")))
-        escape_controls(str_trim_prefix(rest, STR(" ms")), out);
-    else if (!str_has_prefix(rest, STR(" milliseconds")))
-        escape_controls(str_sub(why, at, why.n), out);
-}
-
-static int transfer_failed(struct transfer *t, CURLcode code, struct err **err)
-{
-    CLEANUP(buf_done) struct buf what = BUF_INIT(HTTP_URL_MAX * 4), why = BUF_INIT(8 * KIB);
-
-    describe(t, &what);
-    if (t->fail_code != ERRC_NONE)
-        return err_set(err, (enum errc)t->fail_code, "%s: %s", buf_z(&what), t->fail_text);
-    add_reason(t, code, &why);
-    return err_set(err, code_errc(code), "%s: %s", buf_z(&what), buf_z(&why));
 }
 
 int transfer_finish(struct transfer *t, CURLcode code, struct err **err)

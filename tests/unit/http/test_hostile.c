@@ -111,7 +111,6 @@ static void test_broken_answers_end_with_a_clear_error(void **state)
     } cases[] = {
         { "/short", ERRC_UNAVAILABLE, "transfer closed with 95 bytes remaining to read" },
         { "/chunk", ERRC_UNAVAILABLE, "Illegal or missing hexadecimal sequence in chunked-encoding" },
-        { "/nothing", ERRC_UNAVAILABLE, "Empty reply from server" },
         { "/garbage", ERRC_INVALID, "Received HTTP/0.9 when not allowed" },
         { "/reset", ERRC_UNAVAILABLE, "Recv failure: Connection reset by peer" },
         { "/html", ERRC_UNAVAILABLE, "503 Service Unavailable" },
@@ -157,6 +156,20 @@ static void test_more_bytes_than_announced_are_not_taken(void **state)
     assert_str(res.body, "hello");
 }
 
+static void test_a_connection_closed_without_an_answer_reads_as_in_go(void **state)
+{
+    CLEANUP(err_free) struct err *err = NULL;
+    CLEANUP(free_ptr)
+    char *url = xasprintf("http://127.0.0.1:%d/nothing", server_port(server)),
+         *want = xasprintf("Get \"%s\": EOF", url);
+    struct http_response res = { 0 };
+    struct http_request rq = { .url = str_from(url) };
+
+    UNUSED(state);
+    assert_num(http_do(client, &rq, &res, &err), -ERRC_UNAVAILABLE);
+    assert_string_equal(err_message(err), want);
+}
+
 static void test_nobody_listens(void **state)
 {
     CLEANUP(err_free) struct err *err = NULL;
@@ -165,8 +178,8 @@ static void test_nobody_listens(void **state)
 
     UNUSED(state);
     assert_num(http_do(client, &rq, &res, &err), -ERRC_UNAVAILABLE);
-    assert_non_null(
-        strstr(err_message(err), "GET http://127.0.0.1:1/x: Failed to connect to 127.0.0.1 port 1"));
+    assert_string_equal(err_message(err),
+                        "Get \"http://127.0.0.1:1/x\": dial tcp 127.0.0.1:1: connect: connection refused");
 }
 
 static void test_a_body_has_a_limit(void **state)
@@ -244,7 +257,7 @@ static void test_names_are_checked_by_the_address_they_resolve_to(void **state)
     url = xasprintf("http://%s:%d/long", name, server_port(server));
     rq.url = str_from(url);
     r = http_do(client, &rq, &res, &err);
-    if (r == -ERRC_UNAVAILABLE && strstr(err_message(err), "resolve"))
+    if (r == -ERRC_UNAVAILABLE && strstr(err_message(err), "no such host"))
         skip(); /* this machine cannot resolve its own name */
     assert_num(r, -ERRC_FORBIDDEN);
     assert_non_null(strstr(err_message(err), "the host's address is "));
@@ -270,6 +283,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_broken_answers_end_with_a_clear_error, setup, teardown),
         cmocka_unit_test_setup_teardown(test_more_bytes_than_announced_are_not_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_connection_closed_without_an_answer_reads_as_in_go, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_nobody_listens, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_body_has_a_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_write_whose_fate_is_unknown_is_sent_once, setup, teardown),
