@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/gourl.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "pintle/cluster.h"
@@ -27,9 +28,36 @@ void chart_flags_deprecated(struct cli *c, const char *flag, const char *text)
         fprintf(c->errout, "Flag --%s has been deprecated, %s\n", flag, text);
 }
 
+/* As helm's getters do it for values: with no other credentials than the URL's own. */
+static int fetch_values(void *ctx, struct str url, struct buf *out, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+    CLEANUP(http_client_free) struct http_client *http = NULL;
+    CLEANUP(buf_done) struct buf plain = BUF_INIT(HTTP_URL_MAX);
+    struct registry_auth auth = { 0 };
+    struct registry_source source = { .auth = &auth };
+    struct gourl u;
+    int r = gourl_parse(a, url, &u, err);
+
+    UNUSED(ctx);
+    if (r == 0)
+        r = http_client_new(NULL, &http, err);
+    if (r < 0)
+        return r;
+    auth.user = u.user;
+    auth.password = u.password;
+    u.has_user = u.has_password = false;
+    gourl_format(&u, &plain);
+    if (u.host.n == 0)
+        return err_set(err, ERRC_INVALID, "Get \"%s\": http: no Host in request URL", buf_z(&plain));
+    source.http = http;
+    source.url = buf_str(&plain);
+    return registry_fetch_url(&source, source.url, HTTP_BODY_MAX, out, err);
+}
+
 int chart_flags_values(const struct cli *c, struct arena *a, struct value *ret, struct err **err)
 {
-    struct chart_value_sources s = { 0 };
+    struct chart_value_sources s = { .fetch = fetch_values };
 
     s.files = cli_list(c, "values", &s.n_files);
     s.set = cli_list(c, "set", &s.n_set);

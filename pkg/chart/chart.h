@@ -76,7 +76,7 @@ NODISCARD int chart_pack(const struct chart *c, struct str version, struct str a
 /* ---- the user's values ----------------------------------------------------------------------------------------- */
 
 struct chart_value_sources {  /* merged in this order, each list from left to right */
-    const char *const *files; /* -f: paths, "-" is standard input; each may hold several documents */
+    const char *const *files; /* -f: paths, URLs, "-" is standard input; each may hold several documents */
     size_t n_files;
     const char *const *set_json;
     size_t n_set_json;
@@ -88,6 +88,9 @@ struct chart_value_sources {  /* merged in this order, each list from left to ri
     size_t n_set_file;
     const char *const *set_literal;
     size_t n_set_literal;
+    /* What an http, https or oci URL in files and set_file names; NULL: they are UNSUPPORTED. */
+    int (*fetch)(void *ctx, struct str url, struct buf *out, struct err **err);
+    void *fetch_ctx;
 };
 /* *ret is a map in `a`. Errors as helm's ("failed parsing --set data: key \"a\" has no value"). */
 NODISCARD int chart_values_collect(struct arena *a, const struct chart_value_sources *sources,

@@ -146,3 +146,11 @@ struct chart_rendered_file {
 };
 NODISCARD int chart_sort_manifests(struct chart_rendered *r, struct chart_rendered_file *files, size_t n,
                                    const struct chart_render_options *o, struct err **err);
+
+/* values.c: helm's readFile(): standard input, what sources->fetch gets, or a file. `sources` may be NULL. */
+NODISCARD int chart_values_read(const struct chart_value_sources *sources, const char *name, struct buf *out,
+                                struct err **err);
+/* strvals.c: chart_strvals_parse() whose STRVALS_FILE reads as `sources` say. */
+NODISCARD int chart_strvals_parse_from(struct arena *a, enum strvals_kind kind, struct str text,
+                                       const struct chart_value_sources *sources, struct value into,
+                                       struct err **err);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/utf8.h"
@@ -15,6 +14,7 @@ enum { STEP_END = 1 };
 struct parser {
     struct arena *arena;
     enum strvals_kind kind;
+    const struct chart_value_sources *sources;
     struct str rest;
     size_t list_depth;
     struct err **err;
@@ -177,7 +177,7 @@ static int convert(struct parser *p, struct str s, struct value *ret)
         *ret = typed(p, s);
         return 0;
     }
-    r = fs_read_path(arena_dupz(p->arena, s), &content, p->err);
+    r = chart_values_read(p->sources, arena_dupz(p->arena, s), &content, p->err);
     if (r >= 0)
         *ret = value_from_str(arena_dup(p->arena, buf_str(&content)));
     return r;
@@ -422,10 +422,10 @@ static int parse_key(struct parser *p, struct value map, int level)
     }
 }
 
-int chart_strvals_parse(struct arena *a, enum strvals_kind kind, struct str text, struct value into,
-                        struct err **err)
+int chart_strvals_parse_from(struct arena *a, enum strvals_kind kind, struct str text,
+                             const struct chart_value_sources *sources, struct value into, struct err **err)
 {
-    struct parser p = { .arena = a, .kind = kind, .rest = text, .err = err };
+    struct parser p = { .arena = a, .kind = kind, .sources = sources, .rest = text, .err = err };
     int r;
 
     do {
@@ -434,4 +434,10 @@ int chart_strvals_parse(struct arena *a, enum strvals_kind kind, struct str text
             return err_set(err, ERRC_LIMIT, "the values are too large");
     } while (r == 0);
     return r < 0 ? r : 0;
+}
+
+int chart_strvals_parse(struct arena *a, enum strvals_kind kind, struct str text, struct value into,
+                        struct err **err)
+{
+    return chart_strvals_parse_from(a, kind, text, NULL, into, err);
 }

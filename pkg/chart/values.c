@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/gourl.h"
 #include "base/limits.h"
 #include "chart/chart_int.h"
 #include "yaml/yaml.h"
@@ -75,24 +76,36 @@ int chart_values_parse(struct arena *a, struct str yaml, struct value *ret, stru
 
 /* ---- everything from the command line ---- */
 
-static int read_source(const char *path, struct buf *out, struct err **err)
+static bool is_fetched(struct str scheme)
 {
-    struct str s = str_trim(str_from(path));
-    size_t scheme = str_find(s, STR("://"));
-
-    if (str_eq(s, STR("-")))
-        return fs_read_file("-", out, err);
-    if (scheme != STR_NPOS && (str_has_prefix(s, STR("http")) || str_has_prefix(s, STR("oci"))))
-        return err_set(err, ERRC_UNSUPPORTED,
-                       "%s: values from a URL are not supported; download the file first", path);
-    return fs_read_path(path, out, err);
+    return str_eq(scheme, STR("http")) || str_eq(scheme, STR("https")) || str_eq(scheme, STR("oci"));
 }
 
-static int add_file(struct arena *a, const char *path, struct value *base, struct err **err)
+int chart_values_read(const struct chart_value_sources *s, const char *name, struct buf *out,
+                      struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(16 * MIB);
+    struct gourl u;
+    int r;
+
+    if (str_eq(str_trim(str_from(name)), STR("-")))
+        return fs_read_file("-", out, err);
+    r = gourl_parse(a, str_from(name), &u, err);
+    if (r < 0)
+        return r;
+    if (!is_fetched(u.scheme))
+        return fs_read_path(name, out, err);
+    if (!s || !s->fetch)
+        return err_set(err, ERRC_UNSUPPORTED, "%s: values are not fetched here", name);
+    return s->fetch(s->fetch_ctx, str_from(name), out, err);
+}
+
+static int add_file(struct arena *a, const struct chart_value_sources *s, const char *path,
+                    struct value *base, struct err **err)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(YAML_TEXT_MAX);
     struct value v;
-    int r = read_source(path, &text, err);
+    int r = chart_values_read(s, path, &text, err);
 
     if (r < 0)
         return r;
@@ -128,11 +141,11 @@ static int add_json(struct arena *a, const char *text, struct value *base, struc
     return 0;
 }
 
-static int add_sets(struct arena *a, enum strvals_kind kind, const char *flag, const char *const *texts,
-                    size_t n, struct value base, struct err **err)
+static int add_sets(struct arena *a, const struct chart_value_sources *s, enum strvals_kind kind,
+                    const char *flag, const char *const *texts, size_t n, struct value base, struct err **err)
 {
     for (size_t i = 0; i < n; i++) {
-        int r = chart_strvals_parse(a, kind, str_from(texts[i]), base, err);
+        int r = chart_strvals_parse_from(a, kind, str_from(texts[i]), s, base, err);
 
         if (r < 0)
             return err_wrap(err, r, "failed parsing %s data", flag);
@@ -158,7 +171,7 @@ int chart_values_collect(struct arena *a, const struct chart_value_sources *s, s
     int r;
 
     for (size_t i = 0; i < s->n_files; i++) {
-        r = add_file(a, s->files[i], &base, err);
+        r = add_file(a, s, s->files[i], &base, err);
         if (r < 0)
             return r;
     }
@@ -168,7 +181,7 @@ int chart_values_collect(struct arena *a, const struct chart_value_sources *s, s
             return r;
     }
     for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
-        r = add_sets(a, sets[i].kind, sets[i].flag, sets[i].texts, sets[i].n, base, err);
+        r = add_sets(a, s, sets[i].kind, sets[i].flag, sets[i].texts, sets[i].n, base, err);
         if (r < 0)
             return r;
     }

@@ -66,6 +66,18 @@ static void header_add(struct transfer *t, struct str line)
     t->answer.items[t->answer.n++] = (struct http_header){ { p, colon }, { p + colon + 1, value.n } };
 }
 
+/* The server's words, when they are fit to be shown; else the usual ones. */
+static void keep_status_text(struct transfer *t, struct str text)
+{
+    bool fit = text.n > 0 && text.n < sizeof(t->status_text);
+
+    for (size_t i = 0; i < text.n && fit; i++)
+        fit = text.p[i] >= ' ' && text.p[i] < 0x7f;
+    if (!fit)
+        text = str_from(http_status_text(t->status));
+    snprintf(t->status_text, sizeof(t->status_text), STR_FMT, STR_ARG(text));
+}
+
 /* "HTTP/1.1 200 OK", "HTTP/2 200 ". */
 static void status_line(struct transfer *t, struct str line)
 {
@@ -80,6 +92,7 @@ static void status_line(struct transfer *t, struct str line)
     IGNORE_ERROR(str_to_int64(head, &status) ? 0 : -1);
     transfer_answer_clear(t);
     t->status = (int)status;
+    keep_status_text(t, str_trim(line));
 }
 
 static void headers_end(struct transfer *t)

@@ -106,6 +106,7 @@ struct http_request {
 
 struct http_response {
     int status;
+    struct str status_text;      /* the server's words for it, else the usual ones; printable ASCII */
     struct str body;             /* owned by the response */
     struct str url;              /* where it came from after redirects */
     struct http_header *headers; /* of the last answer, in its order */

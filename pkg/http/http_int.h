@@ -72,6 +72,7 @@ struct transfer {
     char reason[CURL_ERROR_SIZE];
     struct sockaddr_storage peer; /* the first address that was tried */
     int status;
+    char status_text[64];
     struct str_list {
         struct http_header *items;
         size_t n, cap;

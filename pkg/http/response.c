@@ -90,6 +90,7 @@ int64_t http_retry_after_ms(struct str value)
 void response_take(struct transfer *t, struct http_response *ret)
 {
     *ret = (struct http_response){ .status = t->status,
+                                   .status_text = str_from(t->status_text),
                                    .body = buf_str(&t->body),
                                    .url = str_from(t->url),
                                    .headers = t->answer.items,

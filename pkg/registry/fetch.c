@@ -30,9 +30,11 @@ static int64_t deadline(const struct registry_source *s)
 
 static void fill_request(struct request *rq, const struct registry_source *s, struct str url)
 {
-    *rq = (struct request){
-        .http = { .url = url, .deadline_ms = deadline(s), .proxy = s->proxy, .refuse_nets = s->refuse_nets }
-    };
+    *rq = (struct request){ .http = { .url = url,
+                                      .deadline_ms = deadline(s),
+                                      .proxy = s->proxy,
+                                      .refuse_nets = s->refuse_nets,
+                                      .any_status = true } };
     rq->tls.insecure = s->insecure;
     rq->http.tls = &rq->tls;
     if (!s->auth)
@@ -48,19 +50,19 @@ static void fill_request(struct request *rq, const struct registry_source *s, st
 }
 
 /* A refusal in Helm's words: "failed to fetch URL : 404 Not Found". */
-static int refused(struct str url, int r, struct err **err)
+static int check_status(const struct http_response *rs, struct str url, struct err **err)
 {
     CLEANUP(buf_done) struct buf shown = BUF_INIT(HTTP_URL_MAX * 4);
-    CLEANUP(err_free) struct err *cause = NULL;
-    int status = err ? err_http_status(*err) : 0;
+    enum errc code = http_status_errc(rs->status);
+    int r;
 
-    if (status == 0)
-        return r;
-    cause = TAKE(*err);
+    if (rs->status >= 200 && rs->status < 300)
+        return 0;
     http_url_redact(url, &shown);
-    r = err_set(err, (enum errc) - r, "failed to fetch %s : %d %s", buf_z(&shown), status,
-                http_status_text(status));
-    err_set_http(*err, status, STR_NONE, err_retry_after_ms(cause));
+    r = err_set(err, code == ERRC_NONE ? ERRC_INVALID : code, "failed to fetch %s : %d " STR_FMT,
+                buf_z(&shown), rs->status, STR_ARG(rs->status_text));
+    if (err)
+        err_set_http(*err, rs->status, STR_NONE, rs->retry_after_ms);
     return r;
 }
 
@@ -78,8 +80,10 @@ static int fetch_http(const struct registry_source *s, struct str url, size_t ma
     rq.http.n_headers = 1;
     rq.http.body_max = max;
     r = http_do(s->http, &rq.http, &rs, err);
+    if (r >= 0)
+        r = check_status(&rs, url, err);
     if (r < 0)
-        return refused(url, r, err);
+        return r;
     buf_addstr(out, rs.body);
     return buf_check(out, err);
 }
@@ -263,7 +267,10 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
     r = http_do(s->http, &rq.http, &rs, err);
     if (r == 0 && rs.status == 304)
         return 0;
-    r = r < 0 ? refused(url, r, err) : check_no_page(&rs, err);
+    if (r >= 0)
+        r = check_status(&rs, url, err);
+    if (r >= 0)
+        r = check_no_page(&rs, err);
     if (r < 0)
         return r;
     digest_finish_hex(digest, hex);
