@@ -16,6 +16,8 @@ DEFINE_CLEANUP_VALUE(struct cli_cluster, cli_cluster_done)
 NODISCARD int cli_cluster_config(const struct cli *c, struct kube_config **ret, struct err **err);
 /* No request is made yet. Errors as kube_config_load(). */
 NODISCARD int cli_connect(struct cli *c, struct cli_cluster *ret, struct err **err);
+/* The same, and http://localhost:8080 when nothing names a server. */
+NODISCARD int cli_connect_as_helm(struct cli *c, struct cli_cluster *ret, struct err **err);
 
 /* "release.pintle.dev/web", "pod/web": as kubectl names objects. */
 void cli_resource_name(const struct kube_kind *kind, struct str name, struct buf *out);

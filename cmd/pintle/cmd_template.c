@@ -2,14 +2,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/utf8.h"
+#include "http/http.h"
 #include "pintle/chart_flags.h"
 #include "pintle/cluster.h"
 #include "pintle/commands.h"
+#include "pintle/template_job.h"
 #include "template/template.h"
 
 static const struct cli_flag flags[] = {
@@ -64,27 +65,15 @@ static const struct cli_flag install_flags[] = {
     CLI_FLAGS_END,
 };
 
-struct job {
-    struct cli *c;
-    struct chart_log log;
-    struct arena *arena;
-    struct str name;
-    const char *chart_path;
-    struct chart *chart;
-    struct value values;
-    struct chart_capabilities caps;
-    struct chart_rendered *rendered;
-    struct map written; /* with --output-dir: files of this run */
-};
-
-static void job_done(struct job *j)
+static void job_done(struct template_job *j)
 {
+    template_server_done(&j->server);
     chart_rendered_free(j->rendered);
     chart_unref(j->chart);
     arena_free(j->arena);
     map_done(&j->written);
 }
-DEFINE_CLEANUP_VALUE(struct job, job_done)
+DEFINE_CLEANUP_VALUE(struct template_job, job_done)
 
 /* ---- flags ---- */
 
@@ -126,20 +115,13 @@ static bool parse_bool(const char *s, bool *ret)
     return false;
 }
 
-static int no_server(struct err **err)
-{
-    return err_set(err, ERRC_UNSUPPORTED,
-                   "--dry-run=server: rendering against a cluster is not supported by this command");
-}
-
-static int check_dry_run(struct job *j, struct err **err)
+static int check_dry_run(struct template_job *j, struct err **err)
 {
     const char *v = cli_string(j->c, "dry-run");
     bool on = false;
 
-    if (cli_bool(j->c, "validate") || strcmp(v, "server") == 0)
-        return no_server(err);
-    if (strcmp(v, "client") == 0)
+    j->on_server = cli_bool(j->c, "validate") || strcmp(v, "server") == 0;
+    if (j->on_server || strcmp(v, "client") == 0)
         return 0;
     if (strcmp(v, "unset") == 0) {
         fprintf(
@@ -170,8 +152,6 @@ static int check_unsupported(const struct cli *c, struct err **err)
                        "invalid argument \"%s\" for \"--post-renderer\" flag: plugin: {Name:%s "
                        "Type:postrenderer/v1} not found",
                        renderer, renderer);
-    if (cli_bool(c, "enable-dns"))
-        return err_set(err, ERRC_UNSUPPORTED, "--enable-dns is not supported by this command");
     return 0;
 }
 
@@ -210,7 +190,7 @@ static int check_wait(const struct cli *c, struct err **err)
         v, v);
 }
 
-static int read_capabilities(struct job *j, struct err **err)
+static int read_capabilities(struct template_job *j, struct err **err)
 {
     size_t n;
     const char *const *more = cli_list(j->c, "api-versions", &n);
@@ -232,7 +212,7 @@ static int read_capabilities(struct job *j, struct err **err)
 
 /* ---- the release's name ---- */
 
-static int render_name(struct job *j, const char *text, struct err **err)
+static int render_name(struct template_job *j, const char *text, struct err **err)
 {
     CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new();
     CLEANUP(tpl_run_free) struct tpl_run *run = NULL;
@@ -250,7 +230,7 @@ static int render_name(struct job *j, const char *text, struct err **err)
 }
 
 /* NameAndChart(): without a name it is "release-name", with --generate-name too, as in Helm. */
-static int read_name(struct job *j, struct err **err)
+static int read_name(struct template_job *j, struct err **err)
 {
     const struct cli *c = j->c;
     const char *name_template = cli_string(c, "name-template");
@@ -293,7 +273,7 @@ static bool is_release_name(struct str s)
     return true;
 }
 
-static int check_name(struct job *j, struct err **err)
+static int check_name(struct template_job *j, struct err **err)
 {
     static const char rule[] =
         "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]("
@@ -316,7 +296,7 @@ static int check_name(struct job *j, struct err **err)
 /* ---- loading and rendering ---- */
 
 /* With --dependency-update what is missing is fetched into the chart's folder, which is read again. */
-static int check_dependencies(struct job *j, const struct chart_found *found, struct err **err)
+static int check_dependencies(struct template_job *j, const struct chart_found *found, struct err **err)
 {
     struct err *missing = NULL;
     int r = chart_check_dependencies(j->chart, &missing);
@@ -340,7 +320,7 @@ static int check_dependencies(struct job *j, const struct chart_found *found, st
                  : 0;
 }
 
-static int load(struct job *j, struct err **err)
+static int load(struct template_job *j, struct err **err)
 {
     CLEANUP(chart_found_done) struct chart_found found = { 0 };
     int r;
@@ -356,12 +336,11 @@ static int load(struct job *j, struct err **err)
         return r;
     if (chart_metadata(j->chart)->deprecated)
         fprintf(j->c->errout, "level=WARN msg=\"this chart is deprecated\"\n");
-    r = check_dependencies(j, &found, err);
-    return r < 0 ? r : check_name(j, err);
+    return check_dependencies(j, &found, err);
 }
 
 /* Helm has a release by then, which --debug shows although its YAML is broken. */
-static int render_failed(struct job *j, const struct buf *broken, int r, struct err **err)
+static int render_failed(struct template_job *j, const struct buf *broken, int r, struct err **err)
 {
     CLEANUP(err_free) struct err *cause = NULL;
 
@@ -385,7 +364,24 @@ static bool needs_text(const struct cli *c)
     return cli_string(c, "output-dir")[0] == '\0' && cli_list(c, "show-only", &n);
 }
 
-static int render(struct job *j, struct err **err)
+/* A name without an address makes sprig ask for a random one of none. */
+static int resolve_host(void *ctx, struct arena *a, struct str host, struct str *ret, struct err **err)
+{
+    CLEANUP(buf_done) struct buf address = BUF_INIT(KIB);
+
+    UNUSED(ctx);
+    if (http_resolve(host, HTTP_CONNECT_MS, &address, NULL) < 0)
+        return err_set(err, ERRC_TEMPLATE, "invalid argument to Intn");
+    *ret = arena_dup(a, buf_str(&address));
+    return 0;
+}
+
+static int reach(struct template_job *j, struct err **err)
+{
+    return j->on_server ? template_server_connect(j->c, j->arena, &j->server, err) : 0;
+}
+
+static int render(struct template_job *j, struct err **err)
 {
     CLEANUP(buf_done) struct buf broken = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
     const struct chart_render_options o = {
@@ -395,233 +391,29 @@ static int render(struct job *j, struct err **err)
         .is_upgrade = cli_bool(j->c, "is-upgrade"),
         .capabilities = &j->caps,
         .log = &j->log,
+        .lookup = j->on_server ? template_server_lookup : NULL,
+        .lookup_ctx = &j->server,
+        .resolve = cli_bool(j->c, "enable-dns") ? resolve_host : NULL,
         .skip_schema_validation = cli_bool(j->c, "skip-schema-validation"),
         .include_crds = cli_bool(j->c, "include-crds"),
+        .keep_objects = j->on_server,
         .no_text = !needs_text(j->c),
     };
-    int r =
-        chart_render(j->chart, j->values, &o, cli_bool(j->c, "debug") ? &broken : NULL, &j->rendered, err);
+    int r = j->on_server ? template_server_prepare(&j->server, j->chart, j->values, &j->caps, err) : 0;
 
-    return r < 0 ? render_failed(j, &broken, r, err) : 0;
+    if (r < 0)
+        return r;
+    r = chart_render(j->chart, j->values, &o, cli_bool(j->c, "debug") ? &broken : NULL, &j->rendered, err);
+    if (r < 0)
+        return render_failed(j, &broken, r, err);
+    return j->on_server ? template_server_check(&j->server, j->rendered, &o, err) : 0;
 }
 
-/* ---- output ---- */
-
-static struct str trim_space(struct str s)
+static int run_job(struct template_job *j, struct err **err)
 {
-    uint32_t r;
-
-    while (s.n > 0) {
-        size_t width = utf8_decode(s, &r);
-
-        if (!utf8_is_space(r))
-            break;
-        s = str_sub(s, width, s.n);
-    }
-    while (s.n > 0) {
-        size_t at = s.n - 1;
-
-        while (at > 0 && ((unsigned char)s.p[at] & 0xc0) == 0x80)
-            at--;
-        utf8_decode(str_sub(s, at, s.n), &r);
-        if (!utf8_is_space(r))
-            break;
-        s.n = at;
-    }
-    return s;
-}
-
-/* One file of --output-dir; what this run has begun it goes on with, anything older is replaced. */
-static int write_document(struct job *j, const char *dir, struct str path, struct str content, bool append,
-                          struct err **err)
-{
-    CLEANUP(free_ptr) char *name = str_dup(path), *file = fs_join(dir, name), *parent = NULL;
-    FILE *f;
-
-    if (!fs_path_is_below(path))
-        return err_set(err, ERRC_INVALID, STR_FMT ": not a path below the output folder", STR_ARG(path));
-    parent = str_dup(str_dirname(str_from(file)));
-    if (fs_make_dirs(parent, 0755, err) < 0)
-        return -ERRC_IO;
-    f = fopen(file, append ? "ae" : "we");
-    if (!f)
-        return err_errno(err, errno, "open %s", file);
-    fprintf(f, "---\n# Source: %s\n", name);
-    fwrite(content.p ? content.p : "", 1, content.n, f);
-    fputc('\n', f);
-    if (fclose(f) != 0)
-        return err_errno(err, errno, "write %s", file);
-    map_put(&j->written, path, j);
-    cli_printf(j->c, "wrote %s\n", file);
-    return 0;
-}
-
-static bool is_shown(const struct cli *c, const struct chart_hook *h)
-{
-    return !(cli_bool(c, "skip-tests") && chart_hook_has_event(h, CHART_HOOK_TEST));
-}
-
-static int write_hooks(struct job *j, const char *dir, struct err **err)
-{
-    const struct chart_rendered *res = j->rendered;
-    int r = 0;
-
-    for (size_t i = 0; i < res->n_hooks && r >= 0 && !cli_bool(j->c, "no-hooks"); i++) {
-        const struct chart_hook *h = &res->hooks[i];
-        CLEANUP(free_ptr) char *name = str_dup(h->path), *file = fs_join(dir, name);
-
-        if (is_shown(j->c, h))
-            r = write_document(j, dir, h->path, h->content, fs_exists(file), err);
-    }
-    return r;
-}
-
-static int write_files(struct job *j, const char *out, struct err **err)
-{
-    const struct chart_rendered *res = j->rendered;
-    CLEANUP(free_ptr) char *release = str_dup(j->name), *joined = fs_join(out, release);
-    const char *dir = cli_bool(j->c, "release-name") ? joined : out;
-    int r;
-
-    for (size_t i = 0; i < res->n_crds && cli_bool(j->c, "include-crds"); i++) {
-        r = write_document(j, out, res->crds[i].path, res->crds[i].data,
-                           map_has(&j->written, res->crds[i].path), err);
-        if (r < 0)
-            return r;
-    }
-    map_done(&j->written);
-    j->written = MAP_INIT;
-    for (size_t i = 0; i < res->n_manifests; i++) {
-        const struct chart_manifest *m = &res->manifests[i];
-
-        r = write_document(j, dir, m->path, m->content, map_has(&j->written, m->path), err);
-        if (r < 0)
-            return r;
-    }
-    return write_hooks(j, dir, err);
-}
-
-static void print_hook(struct buf *out, const struct chart_hook *h)
-{
-    buf_adds(out, "---\n# Source: ");
-    buf_addstr(out, h->path);
-    buf_addc(out, '\n');
-    buf_addstr(out, h->content);
-    buf_addc(out, '\n');
-}
-
-/* What the expression "# Source: [^/]+/(.+)" finds first. */
-static bool source_of(struct str doc, struct str *ret)
-{
-    static const struct str mark = STR("# Source: ");
-
-    for (size_t at; (at = str_find(doc, mark)) != STR_NPOS;) {
-        struct str rest = str_sub(doc, at + mark.n, doc.n);
-        size_t slash = str_find_char(rest, '/'), end;
-
-        doc = rest;
-        if (slash == STR_NPOS || slash == 0)
-            continue;
-        rest = str_sub(rest, slash + 1, rest.n);
-        end = str_find_char(rest, '\n');
-        *ret = str_sub(rest, 0, end == STR_NPOS ? rest.n : end);
-        if (ret->n > 0)
-            return true;
-    }
-    return false;
-}
-
-static int show_only(struct job *j, struct str text, struct err **err)
-{
-    size_t n, n_docs;
-    const char *const *files = cli_list(j->c, "show-only", &n);
-    struct str *docs = chart_split_manifests(j->arena, text, &n_docs);
-    CLEANUP(buf_done) struct buf out = BUF_INIT(SIZE_MAX);
-
-    for (size_t i = 0; i < n; i++) {
-        bool missing = true;
-
-        for (size_t k = 0; k < n_docs; k++) {
-            struct str source;
-
-            if (!source_of(docs[k], &source) || chart_path_match(str_from(files[i]), source) != 1)
-                continue;
-            buf_addf(&out, "---\n");
-            buf_addstr(&out, docs[k]);
-            buf_addc(&out, '\n');
-            missing = false;
-        }
-        if (missing)
-            return err_set(err, ERRC_NOT_FOUND, "could not find template %s in chart", files[i]);
-    }
-    cli_write(j->c, buf_str(&out));
-    return 0;
-}
-
-static void write_source(struct cli *c, struct str path, struct str content, bool last)
-{
-    cli_write(c, STR("---\n# Source: "));
-    if (last && trim_space(content).n == 0) {
-        cli_write(c, trim_space(path));
-        return;
-    }
-    cli_write(c, path);
-    cli_write(c, STR("\n"));
-    if (!last) {
-        cli_write(c, content);
-        cli_write(c, STR("\n"));
-        return;
-    }
-    content.n = (size_t)(trim_space(content).p - content.p) + trim_space(content).n;
-    cli_write(c, content);
-}
-
-/* The manifest text without the white space at its end. */
-static void write_manifest(const struct job *j)
-{
-    const struct chart_rendered *res = j->rendered;
-    size_t n_crds = cli_bool(j->c, "include-crds") ? res->n_crds : 0;
-
-    if (cli_string(j->c, "output-dir")[0])
-        return;
-    for (size_t i = 0; i < n_crds; i++)
-        write_source(j->c, res->crds[i].path, res->crds[i].data, i + 1 == n_crds && res->n_manifests == 0);
-    for (size_t i = 0; i < res->n_manifests; i++)
-        write_source(j->c, res->manifests[i].path, res->manifests[i].content, i + 1 == res->n_manifests);
-}
-
-static int print(struct job *j, struct err **err)
-{
-    const struct chart_rendered *res = j->rendered;
-    const char *dir = cli_string(j->c, "output-dir");
-    CLEANUP(buf_done) struct buf hooks = BUF_INIT(2 * TEMPLATE_OUTPUT_MAX);
-    size_t n;
-    int r;
-
-    for (size_t i = 0; !dir[0] && i < res->n_hooks && !cli_bool(j->c, "no-hooks"); i++)
-        if (is_shown(j->c, &res->hooks[i]))
-            print_hook(&hooks, &res->hooks[i]);
-    if (dir[0]) {
-        r = write_files(j, dir, err);
-        if (r < 0)
-            return r;
-    }
-    if (cli_list(j->c, "show-only", &n)) {
-        struct str all =
-            arena_printf(j->arena, STR_FMT "\n%s", STR_ARG(trim_space(res->manifest)), buf_z(&hooks));
-
-        return show_only(j, all, err);
-    }
-    write_manifest(j);
-    cli_write(j->c, STR("\n"));
-    cli_write(j->c, buf_str(&hooks));
-    return 0;
-}
-
-static int run_job(struct job *j, struct err **err)
-{
-    int (*const steps[])(
-        struct job *, struct err **) = { read_capabilities, check_dry_run, read_name, load, render, print };
+    int (*const steps[])(struct template_job *,
+                         struct err **) = { read_capabilities, check_dry_run, read_name,     load, reach,
+                                            check_name,        render,        template_print };
     int r;
 
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -634,7 +426,7 @@ static int run_job(struct job *j, struct err **err)
 
 static int run(struct cli *c, struct err **err)
 {
-    CLEANUP(job_done) struct job j = { .c = c, .log = chart_flags_log(c), .written = MAP_INIT };
+    CLEANUP(job_done) struct template_job j = { .c = c, .log = chart_flags_log(c), .written = MAP_INIT };
     int r;
 
     warn_deprecated(c);
@@ -659,11 +451,14 @@ const struct cli_command cmd_template = {
     .name = "template",
     .usage = "[NAME] [CHART]",
     .brief = "locally render templates",
-    .help = "Renders a chart's templates and prints what would be applied, byte for byte as helm template "
-            "does.\n\n"
-            "Nothing is asked of a cluster: `lookup` finds nothing, and the versions that the chart may ask "
-            "for are\n"
-            "those of --kube-version and --api-versions.",
+    .help =
+        "Renders a chart's templates and prints what would be applied, byte for byte as helm template "
+        "does.\n\n"
+        "Nothing is asked of a cluster: `lookup` finds nothing, and the versions that the chart may ask "
+        "for are\n"
+        "those of --kube-version and --api-versions. With --dry-run=server lookups and versions come from "
+        "the\n"
+        "cluster, which has to know the kinds and must not have the objects yet.",
     .args_min = 1,
     .args_max = -1,
     .flags = flags,

@@ -112,7 +112,7 @@ NODISCARD int chart_strvals_parse(struct arena *a, enum strvals_kind kind, struc
 struct chart_capabilities {
     struct str version; /* "v1.33.4-gke.1": .Capabilities.KubeVersion.Version */
     struct str
-        normalized; /* "v1.33.4": what kubeVersion constraints of charts are checked against; live clusters: as version */
+        normalized; /* "v1.33.4": what kubeVersion constraints are checked against; "" with a live cluster */
     struct str major, minor;
     const struct str *api_versions; /* "apps/v1", with a live cluster also "apps/v1/Deployment" */
     size_t n_api_versions;

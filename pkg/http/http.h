@@ -179,3 +179,5 @@ void http_url_redact(struct str url, struct buf *out);
 /* The net of a numeric address as inet_pton() or (for what is no address) inet_aton() reads it; IPv4 inside IPv6 is
  * seen through. False when `host` is a name. */
 bool http_net_of(struct str host, enum http_net *ret);
+/* Appends the first address of a name, or the address itself. NOT_FOUND, TIMEOUT. */
+NODISCARD int http_resolve(struct str host, int64_t deadline_ms, struct buf *out, struct err **err);

@@ -313,6 +313,8 @@ int kube_config_load(const struct kube_config_options *o, struct kube_config **r
     complete_server(c);
     if (c->server.n == 0 && !o->kubeconfig && getenv("KUBERNETES_SERVICE_HOST"))
         return config_in_cluster(ret, err);
+    if (c->server.n == 0 && o->fallback_server)
+        c->server = arena_dup(c->memory, str_from(o->fallback_server));
     if (c->server.n == 0 && !f.any)
         return err_set(
             err, ERRC_NOT_FOUND,

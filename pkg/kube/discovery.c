@@ -479,6 +479,20 @@ int kube_server_version(struct kube *k, struct arena *a, struct value *ret, stru
     return get_json(k, a, "/version", NULL, NULL, ret, err);
 }
 
+int kube_reach(struct kube *k, struct err **err)
+{
+    CLEANUP(exchange_done) struct kube_exchange_state x = { 0 };
+    CLEANUP(http_response_done) struct http_response res = { 0 };
+    int r = exchange_init_raw(&x, k, "/version", NULL, err);
+
+    x.once = true;
+    if (r == 0)
+        r = exchange_run(&x, &res, err);
+    if (r == 0 && (res.status < 200 || res.status > 299))
+        r = kube_status_error(res.status, res.body, res.retry_after_ms, false, err);
+    return r;
+}
+
 int kube_raw_get(struct kube *k, const char *path, const char *accept, struct buf *out, struct err **err)
 {
     CLEANUP(exchange_done) struct kube_exchange_state x = { 0 };

@@ -386,7 +386,7 @@ int exchange_again(struct kube_exchange_state *x, int r, const struct http_respo
     int64_t pause, left = x->until_ms - clock_mono_ms();
 
     UNUSED(e);
-    if (x->attempts >= ATTEMPTS_MAX || (x->rq && x->rq->no_retry))
+    if (x->attempts >= ATTEMPTS_MAX || x->once || (x->rq && x->rq->no_retry))
         return 0;
     if (r >= 0 && res->status == 401)
         return refresh_after_401(x); /* nothing was done: it may be sent again */

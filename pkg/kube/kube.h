@@ -34,7 +34,8 @@ struct kube_config_options {
     const char *const *as_groups;
     size_t n_as_groups;
     bool insecure;
-    bool in_cluster; /* the service account of this pod, no file is read */
+    bool in_cluster;             /* the service account of this pod, no file is read */
+    const char *fallback_server; /* when nothing names one; NULL: that is an error */
 };
 
 /* The configuration kubectl would use: files, else (when they say nothing) the pod's service account. `o` may be NULL.
@@ -252,6 +253,8 @@ void kube_kind_add(struct kube *k, struct str api_version, struct str kind, stru
 void kube_discovery_forget(struct kube *k); /* the next look-up asks again */
 /* What .Capabilities.APIVersions holds: "v1", "apps/v1", "apps/v1/Deployment", …, sorted; a list of strings in `a`. */
 NODISCARD int kube_api_versions(struct kube *k, struct arena *a, struct value *ret, struct err **err);
+/* Asks for /version once, with no word in front of the error: is the server there, and does it let us in? */
+NODISCARD int kube_reach(struct kube *k, struct err **err);
 /* The answer of /version: gitVersion, major, minor, …. */
 NODISCARD int kube_server_version(struct kube *k, struct arena *a, struct value *ret, struct err **err);
 

@@ -145,6 +145,7 @@ struct kube_exchange_state {
     struct http_request http;
     int64_t until_ms;
     int attempts;
+    bool once;      /* a raw path: one attempt */
     bool refreshed; /* secrets were read again after a 401 */
     int watch_s;    /* a watch that the server shall end after so long; 0: none */
 };

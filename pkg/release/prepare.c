@@ -63,7 +63,6 @@ static int read_capabilities(struct observation *o, struct chart_capabilities *r
         names[it.i] = value_str(it.v);
     *ret = (struct chart_capabilities){
         .version = value_str(value_getz(version, "gitVersion")),
-        .normalized = value_str(value_getz(version, "gitVersion")),
         .major = value_str(value_getz(version, "major")),
         .minor = value_str(value_getz(version, "minor")),
         .api_versions = names,

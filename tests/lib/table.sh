@@ -5,7 +5,7 @@
 #   tests/data/cli/<topic>.files   the files that the commands find: "=== path", then the text; "=== path < other" is
 #                                  a copy, "=== path -> target" a link
 #   tests/data/cli/<topic>.cases   one shell line per case, in which `helm` is the program under test; "#" starts a comment.
-#                                  Each runs in a fresh copy of the files (of more than 40 folders: of those that it names)
+#                                  Each runs in a fresh copy of the files
 #   tests/data/cli/<topic>.want    what helm said: "$ line", "exit N", "> " before lines of stdout, "! " of stderr
 #
 # table_answer TOPIC PROGRAM OUT [REGEX] writes such an answer; table_compare WANT GOT reports block by block (check.sh).
@@ -29,10 +29,8 @@ table_files() { # TOPIC DIR
 }
 
 # Numbers that differ from run to run, and how the program calls itself.
-table_mask() {
-    LC_ALL=C sed -E -e 's/^time=[^ ]* //' -e 's#/tmp/(helm|pintle)-lint[-0-9A-Za-z_.]+#/tmp/LINT#g' \
-        -e 's#(127\.0\.0\.1|localhost):[0-9]+#\1:PORT#g' -e "s#$1#WORK#g" -e "s#${1%/work}/home#HOME#g" -e 's/tmpcharts-[0-9]+/tmpcharts-N/g' \
-        -e 's/^generated: .*/generated: TIME/' -e 's/404 File not found/404 Not Found/' -e 's/helm-manager-[0-9a-f]{64}/helm-manager-HASH/g' -e 's/-[0-9]{10}(-[0-9]+)?\b/-NOW/g' -e 's/\bpintle\b/helm/g'
+table_mask() { # WORK, on standard input
+    python3 tests/lib/table_text.py mask "$1"
 }
 
 # For cases: `serve DIR` serves a folder on $PORT until the case ends; `configure NAME` makes it a repository of that name.
@@ -52,59 +50,78 @@ configure() { # NAME
     printf 'apiVersion: ""\nrepositories:\n- name: %s\n  url: http://127.0.0.1:%s\n' "$1" "$PORT" >"$HELM_CONFIG_HOME/repositories.yaml"
 }
 
-table_lines() { # PREFIX FILE: with a mark when the last line has no end
-    sed "s/^/$1 /" "$2"
-    if [ -s "$2" ] && [ -n "$(tail -c 1 "$2")" ]; then printf '\n%s (no newline)\n' "$1"; fi
-}
-
-table_copy() { # FILES WORK LINE
-    local entry
-    rm -rf "$2"
-    mkdir "$2"
-    if [ "$(find "$1" -mindepth 1 -maxdepth 1 | wc -l)" -le 40 ]; then
-        cp -a "$1/." "$2"
+# For cases: an API server, $TABLE_KUBECONFIG or the embedded one, which runs until the table has ended.
+cluster() {
+    local n=0
+    if [ -n "${TABLE_KUBECONFIG:-}" ]; then
+        KUBECONFIG=$TABLE_KUBECONFIG
         return
     fi
-    for entry in "$1"/*; do
-        case $3 in *"${entry##*/}"*) cp -a "$entry" "$2" ;; esac
-    done
+    KUBECONFIG=$table_base/api.kubeconfig
+    [ -s "$table_base/api.ready" ] && return
+    "$table_server" apiserver --data "$table_base/api" --kubeconfig "$KUBECONFIG" >"$table_base/api.ready" 2>/dev/null </dev/null &
+    echo $! >"$table_base/api.pid"
+    until [ -s "$table_base/api.ready" ] || [ $((n += 1)) -gt 400 ]; do sleep 0.05; done
+}
+
+# A fresh copy of the files, when the last case has changed them.
+table_copy() { # FILES WORK STAMP
+    if [ -d "$2" ] && [ -z "$(find "$2" -newer "$3" -print -quit)" ]; then return; fi
+    rm -rf "$2"
+    cp -a "$1" "$2"
+    sleep 0.01 # so that what changes from now on is newer
+    touch "$3"
+}
+
+table_run() { # PROGRAM BASE LINE
+    local base=$2
+    cd "$base/work" || exit 99
+    helm() { "$program" "$@"; }
+    export HOME=$base/home TZ=UTC HELM_CACHE_HOME=$base/home/cache HELM_CONFIG_HOME=$base/home/config
+    export HELM_DATA_HOME=$base/home/data KUBECONFIG=$base/home/kubeconfig
+    unset HELM_NAMESPACE XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
+    eval "$3"
 }
 
 table_answer() { # TOPIC PROGRAM OUT [REGEX]
-    local topic=$1 program=$2 out=$3 only=${4:-.} base line status
+    local topic=$1 program=$2 out=$3 only=${4:-.} base line status n=0
     base=$(mktemp -d) || return 1
-    mkdir "$base/files" "$base/home"
+    table_base=$base table_server=$(realpath "${PINTLE:-build/pintle}")
+    mkdir "$base/files" "$base/home" "$base/said"
     table_files "$topic" "$base/files"
     while IFS= read -r line; do
         case $line in '' | '#'*) continue ;; esac
         [[ $line =~ $only ]] || continue
-        table_copy "$base/files" "$base/work" "$line"
-        rm -rf "$base/home"
-        mkdir "$base/home"
-        status=0
-        (
-            cd "$base/work" || exit 99
-            helm() { "$program" "$@"; }
-            export HOME=$base/home TZ=UTC HELM_CACHE_HOME=$base/home/cache HELM_CONFIG_HOME=$base/home/config
-            export HELM_DATA_HOME=$base/home/data KUBECONFIG=$base/home/kubeconfig
-            unset HELM_NAMESPACE XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
-            eval "$line"
-        ) >"$base/out" 2>"$base/err" </dev/null || status=$?
-        echo "\$ $line"
-        echo "exit $status"
-        table_mask "$base/work" <"$base/out" >"$base/masked" && table_lines '>' "$base/masked"
-        table_mask "$base/work" <"$base/err" >"$base/masked" && table_lines '!' "$base/masked"
-    done <"$table_data/$topic.cases" >"$out"
+        table_copy "$base/files" "$base/work" "$base/stamp"
+        if [ -n "$(ls -A "$base/home")" ]; then
+            rm -rf "$base/home"
+            mkdir "$base/home"
+        fi
+        n=$((n + 1)) status=0
+        (table_run "$program" "$base" "$line") >"$base/said/$n.out" 2>"$base/said/$n.err" </dev/null || status=$?
+        printf '%s\n' "$status $line" >>"$base/said/cases"
+    done <"$table_data/$topic.cases"
+    python3 tests/lib/table_text.py blocks "$base/work" "$base/said" >"$out"
+    [ -s "$base/api.pid" ] && kill "$(cat "$base/api.pid")"
     rm -rf "$base"
 }
 
-table_block() { # FILE LINE: what follows "$ LINE"
-    head="\$ $2" awk '$0 == ENVIRON["head"] { on = 1; next } /^\$ / { on = 0 } on' "$1"
+table_load() { # FILE, into the associative array `blocks`
+    local line case=
+    blocks=()
+    while IFS= read -r line; do
+        case $line in
+        '$ '*) case=${line#\$ } blocks[$case]= ;;
+        *) [ -n "$case" ] && blocks[$case]+=$line$'\n' ;;
+        esac
+    done <"$1"
 }
 
 table_compare() { # WANT GOT
     local line
-    while IFS= read -r line; do
-        check_eq "${line#\$ }" "$(table_block "$2" "${line#\$ }")" "$(table_block "$1" "${line#\$ }")"
-    done < <(grep '^\$ ' "$2")
+    local -A blocks want
+    table_load "$1"
+    for line in "${!blocks[@]}"; do want[$line]=${blocks[$line]}; done
+    table_load "$2"
+    for line in "${!blocks[@]}"; do check_eq "$line" "${blocks[$line]}" "${want[$line]-}"; done
 }
