@@ -101,7 +101,7 @@ static int write_report(struct kube *k, struct kube_recorder *recorder, struct a
     }
     if (r < 0)
         return err_wrap(err, r, "status");
-    if (is_news(rep, kube_condition_find(old, STR("Ready"))))
+    if (is_news(rep, kube_condition_find(rep->object, STR("Ready"))))
         kube_event(recorder, rep->object, bad ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, rep->reason, "%.*s",
                    STR_ARG(rep->message));
     return 0;

@@ -11,6 +11,9 @@
 #include "registry/registry_int.h"
 #include "json/json.h"
 
+#define LOG_MODULE "registry"
+#include "base/log.h"
+
 #define INTERVAL_DEFAULT_MS ((int64_t)10 * 60 * 1000)
 #define INTERVAL_MIN_MS 1000
 #define LABEL_UNMANAGED "pintle.dev/unmanaged"
@@ -110,6 +113,9 @@ static int load_index(struct registry_manager *m, struct repository *p, const ch
     p->changed = !p->loaded.unchanged;
     p->figures = p->loaded.figures;
     p->index_digest = p->loaded.digest;
+    if (p->changed)
+        log_info("index loaded", LOG_STR("repository", p->name), LOG_INT("charts", p->figures.charts),
+                 LOG_INT("versions", p->figures.versions), LOG_INT("rows", p->loaded.rows));
     return 0;
 }
 
