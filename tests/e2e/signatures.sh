@@ -6,61 +6,9 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib/check.sh
 . tests/lib/dev.sh
-command -v gpg >/dev/null || { echo "SKIP signatures: there is no gpg"; finish; exit; }
-export GNUPGHOME=$work/gnupg
-trap 'gpgconf --kill all 2>/dev/null; dev_end' EXIT
-mkdir -m 700 "$GNUPGHOME"
-
-g() { gpg --batch --quiet --yes --no-tty --pinentry-mode loopback --passphrase '' "$@" 2>>"$work/gpg.log"; }
-key() { g "${@:4}" --quick-generate-key "$1 <$1@example.com>" "$2" sign "$3"; } # NAME ALGORITHM EXPIRY OPTION…
-key good ed25519 never
-key other rsa2048 never
-key stranger ed25519 never
-key expired ed25519 20210101T000000 --faked-system-time 20200101T000000
-g --export good@example.com other@example.com expired@example.com >"$work/ring.gpg"
-g --export --armor good@example.com >"$work/good.asc"
-g --export --armor other@example.com >"$work/other.asc"
-
-chart web 1.0.0
-pack web 1.0.0
-archive=$work/repo/web-1.0.0.tgz
-digest=$(sha256sum "$archive" | cut -d ' ' -f 1)
-prov() { # TO NAME DIGEST GPG-OPTION…
-    printf 'apiVersion: v2\nname: web\nversion: 1.0.0\n\n...\nfiles:\n  %s: sha256:%s\n' "$2" "$3" | g "${@:4}" --clearsign -o "$1"
-}
-
-# ---- servers ---------------------------------------------------------------------------------------------------------
-www=$work/www
-mkdir "$www"
-launch bad '^serving' python3 tests/lib/bad_server.py "$www"
-base=$(sed -n 's/.* at \(http.*\)/\1/p' "$work/bad.out")
-place() { # NAME: a repository with the chart; its provenance file is a matter of its own
-    mkdir -p "$www/$1"
-    cp "$archive" "$www/$1/"
-    "$pintle" repo index "$www/$1"
-    echo good >"$www/$1.how"
-    echo 404 >"$www/$1.web-1.0.0.tgz.prov.how"
-}
-signed() { # NAME: … which is there
-    place "$1"
-    rm "$www/$1.web-1.0.0.tgz.prov.how"
-}
-signed good; prov "$www/good/web-1.0.0.tgz.prov" web-1.0.0.tgz "$digest" -u good@example.com
-signed rsa; prov "$www/rsa/web-1.0.0.tgz.prov" web-1.0.0.tgz "$digest" -u other@example.com
-place missing
-signed empty; : >"$www/empty/web-1.0.0.tgz.prov"
-signed garbage; echo garbage >"$www/garbage/web-1.0.0.tgz.prov"
-signed digest; prov "$www/digest/web-1.0.0.tgz.prov" web-1.0.0.tgz "00${digest:2}" -u good@example.com
-signed chart; prov "$www/chart/web-1.0.0.tgz.prov" api-1.0.0.tgz "$digest" -u good@example.com
-signed expired; prov "$www/expired/web-1.0.0.tgz.prov" web-1.0.0.tgz "$digest" -u expired@example.com --faked-system-time 20200601T000000
-signed stranger; prov "$www/stranger/web-1.0.0.tgz.prov" web-1.0.0.tgz "$digest" -u stranger@example.com
-signed two; prov "$www/two/web-1.0.0.tgz.prov" web-1.0.0.tgz "$digest" -u good@example.com -u other@example.com
-signed changed; sed 's/version: 1.0.0/version: 2.0.0/' "$www/good/web-1.0.0.tgz.prov" >"$www/changed/web-1.0.0.tgz.prov"
-place page; echo html >"$www/page.web-1.0.0.tgz.prov.how"
-place broken; echo 500 >"$www/broken.web-1.0.0.tgz.prov.how"
-place closed; echo close >"$www/closed.web-1.0.0.tgz.prov.how"
-signed bomb; { cat "$www/good/web-1.0.0.tgz.prov"; head -c 1048576 /dev/zero | tr '\0' '\n'; } >"$www/bomb/web-1.0.0.tgz.prov"
-place endless; echo endless >"$www/endless.web-1.0.0.tgz.prov.how"
+. tests/lib/signatures.sh
+. tests/lib/chart_servers.sh
+trap 'gpgconf --kill all 2>/dev/null; servers_stop; dev_end' EXIT
 
 dev_start
 secret() { # NAME KEY=FILE…: in the controller's namespace
@@ -78,43 +26,51 @@ none_kept() { # NAME
 }
 
 # ---- the matrix ------------------------------------------------------------------------------------------------------
-repo_of() { repository "$1$2" "$base/$1" '{ name: web }' "$(verify "$3")"; } # CASE SUFFIX POLICY
-for name in good rsa; do
-    repo_of $name always always
-    repo_of $name present ifPresent
-    says chart "default/web-${name}always" True Synced 'in the cluster: 1.0.0'
-    says chart "default/web-${name}present" True Synced 'in the cluster: 1.0.0'
+# CASE|REASON|TEXT: what is refused under both policies.
+bad=(
+    'empty|SignatureInvalid|signature block not found'
+    'garbage|SignatureInvalid|signature block not found'
+    'page|SignatureInvalid|signature block not found'
+    'digest|SignatureInvalid|sha256 sum does not match for web-1.0.0.tgz'
+    'chart|SignatureInvalid|does not contain a SHA for a file named "web-1.0.0.tgz"'
+    'expired|SignatureInvalid|openpgp: key expired'
+    'stranger|SignatureInvalid|openpgp: signature made by unknown entity'
+    'two|SignatureInvalid|more than one signature'
+    'changed|SignatureInvalid|openpgp: invalid signature'
+    'bomb|SignatureInvalid|provenance file cannot be fetched'
+    'endless|SignatureInvalid|provenance file cannot be fetched'
+    'broken|SignatureUnavailable|web-1.0.0.tgz.prov : 500 Internal Server Error'
+    'closed|SignatureUnavailable|provenance file cannot be fetched'
+)
+# All objects go to the server together: one after the other takes three times as long.
+at_once() { # COMMAND…: what it applies
+    (
+        apply() { cat && echo ---; }
+        "$@"
+    ) >"$work/objects"
+    apply <"$work/objects"
+}
+make_matrix() {
+    local name
+    for name in good rsa missing "${bad[@]%%|*}"; do
+        repository "${name}always" "$base/$name" '{ name: web }' "$(verify always)"
+        repository "${name}present" "$base/$name" '{ name: web }' "$(verify ifPresent)"
+    done
+    repository garbagenever "$base/garbage" '{ name: web }' "$(verify never)"
+}
+at_once make_matrix
+for name in goodalways goodpresent rsaalways rsapresent missingpresent garbagenever; do
+    says chart "default/web-$name" True Synced 'in the cluster: 1.0.0'
 done
 check_has "the status names the signer" "$(get chart default/web-goodalways -o yaml)" 'signedBy: good <good@example.com>, '
-repo_of missing always always
 refuses chart default/web-missingalways SignatureMissing 'there is no provenance file'
-none_kept missingalways
-repo_of missing present ifPresent
-says chart default/web-missingpresent True Synced 'in the cluster: 1.0.0'
-
-bad() { # CASE REASON TEXT: under both policies
-    local policy
-    for policy in always present; do repo_of "$1" $policy "${policy/present/ifPresent}"; done
-    for policy in always present; do
-        refuses chart "default/web-$1$policy" "$2" "$3"
-        none_kept "$1$policy"
-    done
-}
-bad empty SignatureInvalid 'signature block not found'
-bad garbage SignatureInvalid 'signature block not found'
-bad page SignatureInvalid 'signature block not found'
-bad digest SignatureInvalid 'sha256 sum does not match for web-1.0.0.tgz'
-bad chart SignatureInvalid 'does not contain a SHA for a file named "web-1.0.0.tgz"'
-bad expired SignatureInvalid 'openpgp: key expired'
-bad stranger SignatureInvalid 'openpgp: signature made by unknown entity'
-bad two SignatureInvalid 'more than one signature'
-bad changed SignatureInvalid 'openpgp: invalid signature'
-bad bomb SignatureInvalid 'provenance file cannot be fetched'
-bad endless SignatureInvalid 'provenance file cannot be fetched'
-bad broken SignatureUnavailable 'web-1.0.0.tgz.prov : 500 Internal Server Error'
-bad closed SignatureUnavailable 'provenance file cannot be fetched'
-repo_of garbage never never
-says chart default/web-garbagenever True Synced 'in the cluster: 1.0.0'
+for row in "${bad[@]}"; do
+    IFS='|' read -r name reason text <<<"$row"
+    for policy in always present; do refuses chart "default/web-$name$policy" "$reason" "$text"; done
+done
+check_eq "nothing of what is refused is kept" \
+    "$("$pintle" get configmaps -n pintle-system -o name | sed -n 's/.*helm-tmpl-\(.*\)-web-1.0.0$/\1/p' | sort | tr '\n' ' ')" \
+    "garbagenever goodalways goodpresent missingpresent rsaalways rsapresent "
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
 key_case() { repository "$1" "$base/good" '{ name: web }' "$(verify always "$1")"; }
@@ -168,6 +124,22 @@ echo 404 >"$www/missing.web-1.0.0.tgz.prov.how"
 repository late "$base/missing" '{ name: web }' "$(verify always)"
 says chart default/web-late False SignatureMissing 'there is no provenance file'
 none_kept late
+
+# ---- credentials: the provenance file is asked for as the archive is ---------------------------------------------------
+servers_start login "$www" --log "$work/login.log" --login ann:pw-4711
+servers_start other "$www" --log "$work/other.log"
+mkdir "$www/abroad"
+sed "s|- web-|- http://127.0.0.1:${port[other]}/good/web-|" "$www/good/index.yaml" >"$www/abroad/index.yaml"
+printf ann >"$work/user"
+printf pw-4711 >"$work/password"
+secret login username="$work/user" password="$work/password"
+repository home "http://127.0.0.1:${port[login]}/good" '{ name: web }' ", authSecret: login$(verify always)"
+says chart default/web-home True Synced 'in the cluster: 1.0.0'
+check_has "its own server gets them" "$(cat "$work/login.log")" 'web-1.0.0.tgz.prov Basic'
+repository abroad "http://127.0.0.1:${port[login]}/abroad" '{ name: web }' ", authSecret: login$(verify always)"
+says chart default/web-abroad True Synced 'in the cluster: 1.0.0'
+check_has "another server is asked" "$(cat "$work/other.log")" 'web-1.0.0.tgz.prov -'
+check_eq "without them" "$(grep -vc -- ' -$' "$work/other.log")" 0
 
 # ---- registries: Helm's provenance layer -----------------------------------------------------------------------------
 cp "$www/good/web-1.0.0.tgz.prov" "$work/repo/"
@@ -240,21 +212,20 @@ printf '{"name":"charts/web","tags":["1.0.0","1.0.1","1.0.2","1.0.3","1.0.4","1.
 secret cosign cosign.pub="$work/good.pub"
 repository signed "oci://${base#http://}/charts" '' ", insecure: true$(verify always cosign ', provider: cosign')"
 repository maybe "oci://${base#http://}/charts" '' ", insecure: true$(verify ifPresent cosign ', provider: cosign')"
-cosigned() { cluster_ours Chart "$1-$2" "{ name: web, repository: $1, versions: [\"$2\"] }"; } # REPOSITORY VERSION
-for version in 1.0.0 1.0.7; do
-    for where in signed maybe; do
-        cosigned $where $version
-        says chart default/$where-$version True Synced "in the cluster: $version"
+cosigned() { # VERSION…: a Chart of each, under each policy
+    local where version
+    for version; do
+        for where in signed maybe; do cluster_ours Chart "$where-$version" "{ name: web, repository: $where, versions: [\"$version\"] }"; done
     done
+}
+at_once cosigned 1.0.0 1.0.1 1.0.2 1.0.3 1.0.4 1.0.5 1.0.6 1.0.7 1.0.8 1.0.9
+for name in signed-1.0.0 signed-1.0.7 maybe-1.0.0 maybe-1.0.7 maybe-1.0.3; do
+    says chart default/$name True Synced "in the cluster: ${name#*-}"
 done
 check_has "the status names the Secret" "$(get chart default/signed-1.0.0 -o yaml)" 'signedBy: a cosign key of Secret cosign'
 cosign_bad() { # VERSION REASON TEXT
     local where
-    for where in signed maybe; do
-        cosigned $where "$1"
-        refuses chart "default/$where-$1" "$2" "$3"
-        check_eq "$where $1: nothing is kept" "$("$pintle" get configmaps -n pintle-system -o name | grep -c "helm-tmpl-$where-web-$1")" 0
-    done
+    for where in signed maybe; do refuses chart "default/$where-$1" "$2" "$3"; done
 }
 cosign_bad 1.0.1 SignatureInvalid 'none of 1 cosign signatures is good: no key of the 1 made this signature'
 cosign_bad 1.0.2 SignatureInvalid "the signature is for sha256:$first, not for sha256:"
@@ -263,10 +234,10 @@ cosign_bad 1.0.5 SignatureInvalid 'manifest: invalid character'
 cosign_bad 1.0.6 SignatureUnavailable 'the cosign signature cannot be fetched'
 cosign_bad 1.0.8 SignatureInvalid "cosign's manifest has no signature"
 cosign_bad 1.0.9 SignatureInvalid 'the signature is not base64'
-cosigned signed 1.0.3
 refuses chart default/signed-1.0.3 SignatureMissing 'there is no cosign signature'
-cosigned maybe 1.0.3
-says chart default/maybe-1.0.3 True Synced 'in the cluster: 1.0.3'
+check_eq "nothing of what is refused is kept" \
+    "$("$pintle" get configmaps -n pintle-system -o name | sed -n 's/.*helm-tmpl-\(signed\|maybe\)-web-/\1 /p' | sort | tr '\n' ' ')" \
+    "maybe 1.0.0 maybe 1.0.3 maybe 1.0.7 signed 1.0.0 signed 1.0.7 "
 repository nocosign "$base/good" '{ name: web }' "$(verify always cosign ', provider: cosign')"
 refuses chart default/web-nocosign CannotVerify "cosign's signatures are in registries"
 check_eq "librnp is quiet" "$(grep -c 'src/lib' "$work/dev.log")" 0

@@ -65,12 +65,7 @@ static void assert_same(struct str text, yml_read_fn read, size_t max)
 static void test_the_events_are_the_same(void **state)
 {
     static const char *const texts[] = {
-        "",
-        "a",
-        "a: &x !t [1, \"2\", '', *x]\n---\nb: |\n  text\n",
-        "a: b\nc: [d",
-        "a: b\n\tc",
-        "'",
+        "", "a", "a: &x !t [1, \"2\", '', *x]\n---\nb: |\n  text\n", "a: b\nc: [d", "a: b\n\tc", "'",
     };
 
     UNUSED(state);
