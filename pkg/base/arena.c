@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -97,6 +98,27 @@ static void put_aside(struct arena *a)
     free(smaller);
 }
 
+/* Whoever asks for this much fills it. One fault a page costs more than what is written to the page, so all pages come at
+ * once, as huge ones where they fit. Both are requests: an older kernel refuses and faults as ever. */
+#define POPULATE_MIN ((size_t)256 * 1024)
+#define HUGE_PAGE ((size_t)2 * 1024 * 1024)
+#define PAGE ((uintptr_t)4096)
+
+static void populate(char *p, size_t n)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t from = ((uintptr_t)p + PAGE - 1) & ~(PAGE - 1), to = ((uintptr_t)p + n) & ~(PAGE - 1);
+
+    if (n >= HUGE_PAGE)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+    if (n >= POPULATE_MIN)
+        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+#else
+    UNUSED(p);
+    UNUSED(n);
+#endif
+}
+
 static struct chunk *new_chunk(struct arena *a, size_t n)
 {
     size_t cap = MAX(a->next_chunk, n);
@@ -106,6 +128,7 @@ static struct chunk *new_chunk(struct arena *a, size_t n)
         return TAKE(a->spare);
     c = xmalloc(sizeof(*c) + cap);
     c->cap = cap;
+    populate(c->data, n);
     POISON(c->data, cap);
     a->next_chunk = MIN(a->next_chunk * 2, CHUNK_MAX);
     return c;
