@@ -8,25 +8,10 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "chart/chart_int.h"
+#include "chart/sets.h"
 #include "semver/semver.h"
 
-#define SETS_MAX 8 /* parsed template sets that a chart keeps */
-
 /* ---- the files of a tree ---- */
-
-struct template_file {
-    struct str path; /* "web/charts/redis/templates/a.yaml" */
-    struct str base; /* "web/charts/redis/templates" */
-    struct str text;
-    const struct chart_node *node;
-    size_t at; /* of two files with one path, the later one counts */
-};
-
-struct template_list {
-    struct arena *arena;
-    struct template_file *items;
-    size_t n, cap;
-};
 
 static void list_add(struct template_list *l, struct template_file f)
 {
@@ -83,83 +68,6 @@ static void list_sort(struct template_list *l)
     l->n = n;
 }
 
-/* ---- parsed sets, kept per shape of the tree ---- */
-
-static void add_shape(struct buf *key, const struct chart_node *n)
-{
-    buf_addf(key, "%p " STR_FMT "(", (const void *)n->chart, STR_ARG(chart_node_name(n)));
-    for (size_t i = 0; i < n->n_subs; i++)
-        add_shape(key, n->subs[i]);
-    buf_addc(key, ')');
-}
-
-static const struct tpl_set *find_set(struct chart *c, const char *key)
-{
-    const struct tpl_set *found = NULL;
-
-    pthread_mutex_lock(&c->sets_lock);
-    for (const struct chart_set *s = c->sets; s && !found; s = s->next)
-        if (strcmp(s->key, key) == 0)
-            found = s->set;
-    pthread_mutex_unlock(&c->sets_lock);
-    return found;
-}
-
-/* The chart owns the set from now on; false: it keeps enough of them already. */
-static bool keep_set(struct chart *c, const char *key, struct tpl_set *set)
-{
-    bool room;
-
-    pthread_mutex_lock(&c->sets_lock);
-    room = c->n_sets < SETS_MAX;
-    if (room) {
-        struct chart_set *s = xcalloc(1, sizeof(*s));
-
-        s->key = xstrdup(key);
-        s->set = set;
-        s->next = c->sets;
-        c->sets = s;
-        c->n_sets++;
-    }
-    pthread_mutex_unlock(&c->sets_lock);
-    return room;
-}
-
-static int parse_set(const struct template_list *l, struct tpl_set **ret, struct err **err)
-{
-    CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new();
-
-    for (size_t i = 0; i < l->n; i++) {
-        int r = tpl_set_add(set, l->items[i].path, l->items[i].text, err);
-
-        if (r < 0)
-            return r;
-    }
-    *ret = TAKE(set);
-    return 0;
-}
-
-/* *ret_own is set when the caller has to free the set. Two threads may parse the same set at once: both are right. */
-static int get_set(struct chart *c, const struct chart_node *root, const struct template_list *l,
-                   const struct tpl_set **ret, struct tpl_set **ret_own, struct err **err)
-{
-    CLEANUP(buf_done) struct buf key = BUF_INIT(16 * MIB);
-    struct tpl_set *set;
-    int r;
-
-    add_shape(&key, root);
-    *ret = find_set(c, buf_z(&key));
-    if (*ret)
-        return 0;
-    r = parse_set(l, &set, err);
-    if (r < 0)
-        return r;
-    *ret = set;
-    if (!keep_set(c, buf_z(&key), set))
-        *ret_own = set;
-    return 0;
-}
-
 /* ---- one render ---- */
 
 struct render {
@@ -168,7 +76,7 @@ struct render {
     struct chart_rendered *result;
     struct chart_node *root;
     struct arena *context; /* what templates see and may change: gone after the render */
-    struct tpl_set *own_set;
+    struct set_loader *sets;
     struct tpl_run *run;
     struct template_list templates;
     struct chart_rendered_file *files;
@@ -179,7 +87,7 @@ static void render_done(struct render *r)
 {
     tpl_run_free(r->run);
     arena_free(r->context);
-    tpl_set_free(r->own_set);
+    set_loader_free(r->sets);
     chart_rendered_free(r->result);
 }
 DEFINE_CLEANUP_VALUE(struct render, render_done)
@@ -282,6 +190,7 @@ static int prepare(struct render *r, struct value values, struct err **err)
     r->templates.arena = a;
     collect_templates(&r->templates, r->root);
     list_sort(&r->templates);
+    r->sets = set_loader_new(r->chart, r->root, &r->templates);
     r->context = arena_new(TEMPLATE_MEMORY_MAX);
     rc = coalesce(r, values, &coalesced, err);
     if (rc < 0)
@@ -421,7 +330,7 @@ static int parse_and_execute(struct render *r, struct err **err)
 {
     struct tpl_env env = render_env(r->o);
     const struct tpl_set *set;
-    int rc = get_set(r->chart, r->root, &r->templates, &set, &r->own_set, err);
+    int rc = set_loader_get(r->sets, &set, err);
 
     if (rc < 0)
         return rc;

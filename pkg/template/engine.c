@@ -77,7 +77,7 @@ static int exec_overlay(struct tpl_exec *x, struct str text, struct tpl_set **re
     if (r < 0)
         return r;
     s = exec_new_overlay(x);
-    r = tpl_parse(s, TPL_ROOT_NAME, text, err);
+    r = tpl_parse_overlay(s, text, err);
     if (r < 0)
         return r;
     map_put(&x->set->texts, text, s);

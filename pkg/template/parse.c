@@ -310,44 +310,73 @@ static void parse_file(struct file *f)
     add_tree(&p, f->source->name, parse_parent_new(&p, NODE_LIST, pos, 0));
 }
 
-/* An empty definition does not replace one that is there already. The text of a tpl call always takes its name: Helm
- * parses it into a clone whose root template has no tree. */
-static void merge_one(struct tpl_set *s, const struct tree *t)
-{
-    if (s->below && str_eq(t->name, TPL_ROOT_NAME))
-        s->root = t;
-    else if (!t->empty || !tpl_set_find(s, t->name))
-        map_put(&s->trees, t->name, (void *)(uintptr_t)t);
-}
+struct tpl_file {
+    const struct tree **trees; /* the file's own first, when it has one */
+    size_t n;
+};
 
-static void merge(struct tpl_set *s, struct file *f)
+static struct tpl_file *file_done(struct file *f)
 {
+    struct tpl_file *file = ARENA_NEW(f->arena, struct tpl_file);
     void *t;
 
+    file->trees = ARENA_ARRAY(f->arena, const struct tree *, map_n(&f->trees) + 1);
     if (f->main)
-        merge_one(s, f->main);
+        file->trees[file->n++] = f->main;
     for (size_t i = 0; map_next(&f->trees, &i, NULL, &t);)
-        merge_one(s, t);
+        file->trees[file->n++] = t;
+    return file;
 }
 
-int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **err)
+static NODISCARD int parse_source(struct arena *a, const struct source *source, struct tpl_file **ret,
+                                  struct err **err)
 {
-    struct source *source = ARENA_NEW(s->arena, struct source);
-    struct file f = { .set = s, .arena = s->arena, .source = source };
+    struct file f = { .arena = a, .source = source };
     int r = 0;
 
-    *source = (struct source){ s->below ? name : arena_dup(s->arena, name), text };
-    lex_init(&f.lex, s->arena, source->text);
+    lex_init(&f.lex, a, source->text);
     parse_file(&f);
     if (f.failed)
         r = err_set(err, ERRC_TEMPLATE, STR_FMT, STR_ARG(f.error));
-    else if (arena_failed(s->arena))
-        r = err_set(err, ERRC_LIMIT, "templates need more than %zu bytes of memory", arena_limit(s->arena));
+    else if (arena_failed(a))
+        r = err_set(err, ERRC_LIMIT, "templates need more than %zu bytes of memory", arena_limit(a));
     else
-        merge(s, &f);
+        *ret = file_done(&f);
     map_done(&f.trees);
     free(f.stack);
     free(f.names);
+    return r;
+}
+
+static const struct source *source_new(struct arena *a, struct str name, struct str text)
+{
+    struct source *source = ARENA_NEW(a, struct source);
+
+    *source = (struct source){ name, text };
+    return source;
+}
+
+/* An empty definition does not replace one that is there already. The text of a tpl call always takes its name: Helm
+ * parses it into a clone whose root template has no tree. */
+void tpl_set_add_file(struct tpl_set *s, const struct tpl_file *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct tree *t = f->trees[i];
+
+        if (s->below && str_eq(t->name, TPL_ROOT_NAME))
+            s->root = t;
+        else if (!t->empty || !tpl_set_find(s, t->name))
+            map_put(&s->trees, t->name, (void *)(uintptr_t)t);
+    }
+}
+
+int tpl_parse_overlay(struct tpl_set *s, struct str text, struct err **err)
+{
+    struct tpl_file *f;
+    int r = parse_source(s->arena, source_new(s->arena, TPL_ROOT_NAME, text), &f, err);
+
+    if (r == 0)
+        tpl_set_add_file(s, f);
     return r;
 }
 
@@ -371,14 +400,46 @@ static int helm_parse_error(struct str name, struct err *why, struct err **err)
                    STR_ARG(str_sub(rest, last, rest.n)));
 }
 
-int tpl_set_add(struct tpl_set *s, struct str name, struct str text, struct err **err)
+int tpl_file_parse(struct arena *a, struct str name, struct str text, struct tpl_file **ret, struct err **err)
 {
     CLEANUP(err_free) struct err *why = NULL;
 
-    assert(!s->below);
     if (text.n > UINT32_MAX / 2)
         return err_set(err, ERRC_LIMIT, STR_FMT ": template too large", STR_ARG(name));
-    if (tpl_parse(s, name, text, &why) == 0)
+    if (parse_source(a, source_new(a, arena_dup(a, name), text), ret, &why) == 0)
         return 0;
     return helm_parse_error(name, why, err);
+}
+
+struct tpl_file *tpl_file_again(struct arena *a, const struct tpl_file *f, struct str name)
+{
+    struct tpl_file *again = ARENA_NEW(a, struct tpl_file);
+    const struct source *old = f->n > 0 ? f->trees[0]->source : NULL, *source;
+
+    if (!old)
+        return again;
+    source = source_new(a, arena_dup(a, name), old->text);
+    again->trees = ARENA_ARRAY(a, const struct tree *, f->n);
+    for (; again->n < f->n; again->n++) {
+        struct tree *t = ARENA_NEW(a, struct tree);
+
+        *t = *f->trees[again->n];
+        t->source = source;
+        if (str_eq(t->name, old->name))
+            t->name = source->name;
+        again->trees[again->n] = t;
+    }
+    return again;
+}
+
+int tpl_set_add(struct tpl_set *s, struct str name, struct str text, struct err **err)
+{
+    struct tpl_file *f;
+    int r;
+
+    assert(!s->below);
+    r = tpl_file_parse(s->arena, name, text, &f, err);
+    if (r == 0)
+        tpl_set_add_file(s, f);
+    return r;
 }

@@ -9,7 +9,6 @@
 
 /* What a file's definitions share. */
 struct file {
-    struct tpl_set *set;
     struct arena *arena;
     struct lex lex;
     const struct source *source;

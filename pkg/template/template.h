@@ -26,6 +26,16 @@ DEFINE_CLEANUP(struct tpl_set *, tpl_set_free)
  * its body is empty. TEMPLATE with Helm's words: "parse error at (web/templates/x.yaml:3): unexpected \"}\" in operand". */
 NODISCARD int tpl_set_add(struct tpl_set *s, struct str name, struct str text, struct err **err);
 
+/* The same in two steps, so that threads can parse files at once, each into an arena of its own. The file lives in `a`. */
+struct tpl_file;
+NODISCARD int tpl_file_parse(struct arena *a, struct str name, struct str text, struct tpl_file **ret,
+                             struct err **err);
+/* What parsing the same text under another name would give; it shares the nodes of f. */
+struct tpl_file *tpl_file_again(struct arena *a, const struct tpl_file *f, struct str name) NODISCARD;
+void tpl_set_add_file(struct tpl_set *s, const struct tpl_file *f);
+struct arena *tpl_set_arena(struct tpl_set *s);        /* the set's own: for files that go into it */
+void tpl_set_keep(struct tpl_set *s, struct arena *a); /* one more, which the set frees with itself */
+
 /* Helm's order for parsing and for rendering: deepest path first, then names from z to a. For qsort(): below 0 when a
  * comes first. */
 int tpl_name_cmp(struct str a, struct str b);

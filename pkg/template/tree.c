@@ -24,6 +24,21 @@ void tpl_set_free(struct tpl_set *s)
     free_ptr(s);
 }
 
+struct arena *tpl_set_arena(struct tpl_set *s)
+{
+    return s->arena;
+}
+
+static void free_arena(void *a)
+{
+    arena_free(a);
+}
+
+void tpl_set_keep(struct tpl_set *s, struct arena *a)
+{
+    arena_on_free(s->arena, free_arena, a);
+}
+
 const struct tree *tpl_set_find(const struct tpl_set *s, struct str name)
 {
     bool is_root = str_eq(name, TPL_ROOT_NAME);

@@ -128,8 +128,8 @@ struct tpl_set {
 
 const struct tree *tpl_set_find(const struct tpl_set *s, struct str name); /* NULL: none of that name */
 
-/* Parses `text` under `name` into s; an overlay borrows both. TEMPLATE with Go's text, not yet Helm's. */
-NODISCARD int tpl_parse(struct tpl_set *s, struct str name, struct str text, struct err **err);
+/* Parses the text of a tpl call, which is borrowed, into an overlay. TEMPLATE with Go's text, not yet Helm's. */
+NODISCARD int tpl_parse_overlay(struct tpl_set *s, struct str text, struct err **err);
 
 /* Node as Go prints it again. */
 void node_print(const struct node *n, struct buf *out);
