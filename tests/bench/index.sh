@@ -1,31 +1,36 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Indexes: `pintle repo add`, `search repo`, `show chart` beside helm's on the real indexes of the corpus ($CORPUS/index, those of
-# 4 MB and more count) and on generated ones. `make bench T=index` sets HELM, PINTLE, MEASURE; medians of $RUNS alternating runs.
+# Indexes: `pintle repo add`, `repo update`, `search repo`, `show chart` beside helm's on the real indexes of the corpus
+# ($CORPUS/index) and on generated ones. `make bench T=index` sets HELM, PINTLE, MEASURE. Medians of alternating runs, at most
+# RUNS of them: 9 below 2 MB, 3 below 60 MB, 1 above; what the two print is compared. "libyaml" is the same index behind a
+# directive, which leaves it to that reader. About ten minutes on an idle machine; each failed comparison is told at the end.
 #
 #   SIZES="20 50 100 200"   megabytes of the generated indexes; "" for none
+#   REAL=bitnami            only those real indexes with this in their names; "-" for none
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 corpus=${CORPUS:-../shared/corpus}/index
-runs=${RUNS:-3}
 work=$(mktemp -d) || exit 2
 server=
+failed=0
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 make -s -j2 build/tests/conformance/index_lookup || exit 1
 
 # A chart that can be downloaded, in front of all others.
-mkdir -p "$work/aaa-bench"
+mkdir -p "$work/aaa-bench" "$work/srv"
 printf 'apiVersion: v2\nname: aaa-bench\nversion: 1.0.0\n' >"$work/aaa-bench/Chart.yaml"
 "$PINTLE" package "$work/aaa-bench" -d "$work" >/dev/null || exit 1
-entry='  aaa-bench:\n  - apiVersion: v2\n    name: aaa-bench\n    urls:\n    - aaa-bench-1.0.0.tgz\n    version: 1.0.0\n'
+entry() { # VERSION
+    printf '  - apiVersion: v2\\n    name: aaa-bench\\n    urls:\\n    - aaa-bench-1.0.0.tgz\\n    version: %s\\n' "$1"
+}
 
-# serve NAME <INDEX: srv/NAME has it, srv/NAME-yaml the same behind a directive that leaves it to libyaml.
+# serve NAME <INDEX: srv/NAME has it, srv/NAME-yaml the same for libyaml, $work/newer with one more version.
 serve() {
     mkdir -p "$work/srv/$1" "$work/srv/$1-yaml"
-    sed "s/^entries:\$/&\n${entry%??}/" >"$work/srv/$1/index.yaml"
+    sed "s/^entries:\$/&\n  aaa-bench:\n$(entry 1.0.0)/; s/\\\\n\$//" | sed '/^$/d' >"$work/srv/$1/index.yaml"
     { printf '%%YAML 1.1\n---\n'; cat "$work/srv/$1/index.yaml"; } >"$work/srv/$1-yaml/index.yaml"
+    sed "s/^  aaa-bench:\$/&\n$(entry 1.0.1)/" "$work/srv/$1/index.yaml" | sed '/^$/d' >"$work/newer"
     cp "$work/aaa-bench-1.0.0.tgz" "$work/srv/$1/"
-    cp "$work/aaa-bench-1.0.0.tgz" "$work/srv/$1-yaml/"
 }
 
 generate() { # MEGABYTES
@@ -51,60 +56,99 @@ generate() { # MEGABYTES
         print "generated: \"2026-01-12T17:19:21+01:00\"" }'
 }
 
-pintle() { # NAME ARG...
-    printf 'HELM_REPOSITORY_CONFIG=%s/%s.p/r.yaml HELM_REPOSITORY_CACHE=%s/%s.p/c exec %s' "$work" "$1" "$work" "$1" "$PINTLE"
-    shift
-    printf " '%s'" "$@"
-}
-helm() {
-    printf 'HELM_REPOSITORY_CONFIG=%s/%s.h/r.yaml HELM_REPOSITORY_CACHE=%s/%s.h/c exec %s' "$work" "$1" "$work" "$1" "$HELM"
+in_home() { # FOLDER PROGRAM ARG...: the command, with helm's files in the folder
+    printf 'HELM_REPOSITORY_CONFIG=%s/%s/r.yaml HELM_REPOSITORY_CACHE=%s/%s/c exec' "$work" "$1" "$work" "$1"
     shift
     printf " '%s'" "$@"
 }
 
-# row WHAT NAME: two lines of measure, ours first.
+bad() {
+    echo "FAILED: $*"
+    failed=1
+}
+
+# row INDEX WHAT OURS: line OURS of the measurement beside its last one, which is helm's.
 row() {
-    awk -v what="$1" -v name="$2" '
-        { wall[NR] = $1; rss[NR] = $3; if ($4 != 0) bad = 1 }
-        END { printf "%-24s %-16s pintle %9.1f ms %7.1f MiB   helm %9.1f ms %7.1f MiB   %7.1fx%s\n", name, what,
-              wall[1], rss[1] / 1024, wall[2], rss[2] / 1024, wall[2] / wall[1], bad ? "  FAILED" : "" }'
+    awk -v name="$1" -v what="$2" -v ours="$3" '
+        { wall[NR] = $1; cpu[NR] = $2; rss[NR] = $3 / 1024; if ($4 != 0) bad = 1 }
+        END { printf "%-22s %-20s %9.1f %9.1f %7.1f %10.1f %10.1f %8.1f %8.1fx%s\n", name, what, wall[ours], cpu[ours],
+              rss[ours], wall[NR], cpu[NR], rss[NR], wall[NR] / wall[ours], bad ? "  FAILED" : "" }' "$work/measured"
 }
 
-compare() { # NAME RUNS
-    local url=http://127.0.0.1:$port
-    "$MEASURE" "$2" sh -c "rm -rf $work/$1.p; $(pintle "$1" repo add r "$url/$1")" \
-        -- sh -c "rm -rf $work/$1.h; $(helm "$1" repo add r "$url/$1")" | row add "$1"
-    "$MEASURE" "$2" sh -c "rm -rf $work/$1.y.p; $(pintle "$1.y" repo add r "$url/$1-yaml")" \
-        -- sh -c "rm -rf $work/$1.h; $(helm "$1" repo add r "$url/$1")" | row "add (libyaml)" "$1"
-    "$MEASURE" "$2" sh -c "$(pintle "$1" repo update)" -- sh -c "$(helm "$1" repo update)" | row "update, same" "$1"
-    "$MEASURE" "$2" sh -c "$(pintle "$1" search repo nginx)" -- sh -c "$(helm "$1" search repo nginx)" | row search "$1"
-    "$MEASURE" "$2" sh -c "$(pintle "$1" show chart r/aaa-bench)" -- sh -c "$(helm "$1" show chart r/aaa-bench)" |
-        row "show chart" "$1"
-    build/tests/conformance/index_lookup "$work/$1.p/c" r | sed "s/^/$(printf '%-24s' "$1") look-up in process: /"
-    rm -rf "$work/$1."* "$work/srv/$1" "$work/srv/$1-yaml"
+pair() { # INDEX WHAT RUNS OURS HELM [PREPARE-OURS]
+    "$MEASURE" -o "$work/out" "$3" ${6:+-p "$6"} sh -c "$4" -- sh -c "$5" >"$work/measured" || bad "$1 $2"
+    row "$1" "$2" 1
+    cmp -s "$work/out.1" "$work/out.2" || bad "$1: what $2 prints differs from helm's"
 }
 
-mkdir -p "$work/srv"
+# Both readers must know the same.
+compare_readers() { # INDEX
+    build/tests/conformance/index_lookup "$work/p/c" r dump >"$work/fast"
+    build/tests/conformance/index_lookup "$work/y/c" r dump >"$work/slow"
+    cmp -s "$work/fast" "$work/slow" && [ -s "$work/fast" ] || bad "$1: the two readers differ"
+    rm -f "$work/fast" "$work/slow"
+}
+
+count_update() { # INDEX
+    : >"$work/log"
+    sh -c "$(in_home p "$PINTLE" repo update)" >/dev/null
+    [ "$(cat "$work/log")" = "GET /$1/index.yaml 304" ] || bad "$1: an unchanged index took: $(cat "$work/log")"
+}
+
+compare() { # INDEX
+    local url=http://127.0.0.1:$port/$1 bytes runs
+    bytes=$(wc -c <"$work/srv/$1/index.yaml")
+    runs=$((bytes < 2000000 ? 9 : bytes < 60000000 ? 3 : 1))
+    [ "$runs" -le "$RUNS" ] || runs=$RUNS
+    "$MEASURE" -o "$work/out" "$runs" -p "rm -rf $work/p" sh -c "$(in_home p "$PINTLE" repo add r "$url")" \
+        -- -p "rm -rf $work/y" sh -c "$(in_home y "$PINTLE" repo add r "$url-yaml")" \
+        -- -p "rm -rf $work/h" sh -c "$(in_home h "$HELM" repo add r "$url")" >"$work/measured" || bad "$1 repo add"
+    row "$1" "add" 1
+    row "" "add (libyaml)" 2
+    cmp -s "$work/out.1" "$work/out.3" || bad "$1: what repo add prints differs from helm's"
+    compare_readers "$1"
+    pair "" "search" "$runs" "$(in_home p "$PINTLE" search repo nginx)" "$(in_home h "$HELM" search repo nginx)"
+    pair "" "show chart" "$runs" "$(in_home p "$PINTLE" show chart r/aaa-bench)" \
+        "$(in_home h "$HELM" show chart r/aaa-bench)"
+    printf '%-22s %-20s %s\n' "" "look-up in process" "$(build/tests/conformance/index_lookup "$work/p/c" r)"
+    pair "" "update, unchanged" "$runs" "$(in_home p "$PINTLE" repo update)" "$(in_home h "$HELM" repo update)"
+    count_update "$1"
+    mv "$work/p" "$work/kept"
+    mv "$work/newer" "$work/srv/$1/index.yaml"
+    touch -d '+2 seconds' "$work/srv/$1/index.yaml"
+    pair "" "update, one version" "$runs" "$(in_home p "$PINTLE" repo update)" "$(in_home h "$HELM" repo update)" \
+        "rm -rf $work/p; cp -a $work/kept $work/p"
+    printf '%-22s %d bytes, medians of %d\n' "" "$bytes" "$runs"
+    rm -rf "$work/p" "$work/y" "$work/h" "$work/kept" "$work/srv/$1" "$work/srv/$1-yaml"
+}
+
+: >"$work/log"
 exec 3< <(cd "$work/srv" && exec python3 -u -c '
-import functools, http.server, socketserver, os
-class Quiet(http.server.SimpleHTTPRequestHandler):
+import http.server, os, sys
+class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    def log_message(self, *args): pass
-s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    def log_request(self, code="-", size="-"):
+        with open(sys.argv[1], "a") as log:
+            log.write("%s %s %d\n" % (self.command, self.path, int(code)))
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 print(os.getpid(), s.server_port)
-s.serve_forever()')
+s.serve_forever()' "$work/log" 2>/dev/null)
 read -r server port <&3
 
+"$HELM" version --short
+printf '%-22s %-20s %9s %9s %7s %10s %10s %8s %9s\n' index "" "pintle ms" "CPU ms" MiB "helm ms" "CPU ms" MiB "helm/ours"
 if [ -d "$corpus" ]; then
-    for file in "$corpus"/*.yaml.xz; do
+    for file in "$corpus"/*"${REAL-}"*.yaml.xz; do
+        [ -f "$file" ] || continue
         name=$(basename "$file" .yaml.xz)
         xz -dc "$file" | serve "${name%.reconstructed}"
-        compare "${name%.reconstructed}" "$runs"
+        compare "${name%.reconstructed}"
     done
 else
     echo "SKIP the real indexes: there is no $corpus"
 fi
 for size in ${SIZES-20 50 100 200}; do
     generate "$size" | serve "generated-$size"
-    compare "generated-$size" "$([ "$size" -gt 50 ] && echo 1 || echo "$runs")"
+    compare "generated-$size"
 done
+exit $failed

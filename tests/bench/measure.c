@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure RUNS PROGRAM [ARG…] [-- PROGRAM [ARG…]]…: runs the commands in turn, RUNS times each, and prints a line for
- * each: median wall time and median CPU time in milliseconds, peak memory in KiB, worst exit status. Their output is
- * thrown away. Small itself, because a child's peak starts with its parent's. */
+/* measure [-o PREFIX] RUNS [-p SHELL] PROGRAM [ARG…] [-- [-p SHELL] PROGRAM [ARG…]]…: runs the commands in turn, RUNS times
+ * each, and prints a line for each: median wall time and median CPU time in milliseconds, peak memory in KiB, worst exit
+ * status. What they print is thrown away, or is in PREFIX.1, PREFIX.2 … of the last run. The shell command behind -p runs
+ * before each run of its program and is not measured. Small itself, because a child's peak starts with its parent's. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,6 +20,8 @@ extern char **environ;
 
 struct command {
     char **argv;
+    const char *prepare; /* NULL: nothing */
+    posix_spawn_file_actions_t output;
     double *wall_ms, *cpu_ms;
     long rss_kib;
     int status;
@@ -45,14 +48,19 @@ static double median(double *v, size_t n)
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-static void run(struct command *c, size_t i, posix_spawn_file_actions_t *quiet)
+static void run(struct command *c, size_t i)
 {
     struct rusage usage;
-    double start = now_ms();
+    double start;
     int status = 0;
     pid_t pid;
 
-    if (posix_spawnp(&pid, c->argv[0], quiet, NULL, c->argv, environ) != 0 ||
+    if (c->prepare && system(c->prepare) != 0) {
+        fprintf(stderr, "failed: %s\n", c->prepare);
+        exit(2);
+    }
+    start = now_ms();
+    if (posix_spawnp(&pid, c->argv[0], &c->output, NULL, c->argv, environ) != 0 ||
         wait4(pid, &status, 0, &usage) < 0) {
         perror(c->argv[0]);
         exit(2);
@@ -67,29 +75,55 @@ static void run(struct command *c, size_t i, posix_spawn_file_actions_t *quiet)
         c->status = status;
 }
 
+/* Opens its output: /dev/null, or a file of its number. */
+static void set_output(struct command *c, const char *prefix, size_t number)
+{
+    char path[4096] = "/dev/null";
+
+    if (prefix)
+        snprintf(path, sizeof(path), "%s.%zu", prefix, number);
+    posix_spawn_file_actions_init(&c->output);
+    posix_spawn_file_actions_addopen(&c->output, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+}
+
+/* One command from its arguments on; returns where they end. */
+static char **take_command(struct command *c, char **arg, size_t runs)
+{
+    if (arg[0] && arg[1] && strcmp(arg[0], "-p") == 0) {
+        c->prepare = arg[1];
+        arg += 2;
+    }
+    c->argv = arg;
+    c->wall_ms = calloc(runs, sizeof(double));
+    c->cpu_ms = calloc(runs, sizeof(double));
+    while (*arg && strcmp(*arg, "--") != 0)
+        arg++;
+    return arg;
+}
+
 int main(int argc, char **argv)
 {
     struct command commands[COMMANDS_MAX] = { 0 };
-    size_t n = 0, runs = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
-    posix_spawn_file_actions_t quiet;
+    const char *prefix = argc > 2 && strcmp(argv[1], "-o") == 0 ? argv[2] : NULL;
+    char **arg = argv + (prefix ? 3 : 1);
+    size_t n = 0, runs = *arg ? strtoul(*arg, NULL, 10) : 0;
 
     if (runs == 0 || runs > RUNS_MAX) {
-        fprintf(stderr, "usage: measure RUNS PROGRAM [ARG...] [-- PROGRAM [ARG...]]...\n");
+        fprintf(stderr, "usage: measure [-o PREFIX] RUNS [-p SHELL] PROGRAM [ARG...] [-- ...]\n");
         return 2;
     }
-    for (int i = 2; i < argc && n < COMMANDS_MAX; i++, n++) {
-        commands[n].argv = argv + i;
-        commands[n].wall_ms = calloc(runs, sizeof(double));
-        commands[n].cpu_ms = calloc(runs, sizeof(double));
-        while (i < argc && strcmp(argv[i], "--") != 0)
-            i++;
-        argv[i] = NULL; /* argv[argc] is NULL already */
+    arg++;
+    while (*arg && n < COMMANDS_MAX) {
+        char **end = take_command(&commands[n], arg, runs);
+
+        set_output(&commands[n], prefix, n + 1);
+        n++;
+        arg = *end ? end + 1 : end;
+        *end = NULL;
     }
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
     for (size_t i = 0; i < runs; i++)
         for (size_t k = 0; k < n; k++)
-            run(&commands[k], i, &quiet);
+            run(&commands[k], i);
     for (size_t k = 0; k < n; k++)
         printf("%.2f %.2f %ld %d\n", median(commands[k].wall_ms, runs), median(commands[k].cpu_ms, runs),
                commands[k].rss_kib, commands[k].status);
