@@ -111,6 +111,15 @@ static bool read_member(struct block_reader *b, struct str block, struct str *re
     return true;
 }
 
+/* The block as libyaml reads it, which knows more line breaks than one: all of it must be one list of one entry. */
+static bool read_odd(struct block_reader *b, struct str block, struct value *ret)
+{
+    struct value documents;
+
+    return yml_parse_all(b->arena, block, &strict, &documents, NULL) == 0 && value_len(documents) == 1 &&
+           index_entry_unwrap(value_at(documents, 0), ret);
+}
+
 /* An entry that nothing like it was seen of. */
 static int read_new(struct block_reader *b, struct str block, struct err **err)
 {
@@ -120,7 +129,7 @@ static int read_new(struct block_reader *b, struct str block, struct err **err)
     bool plain = yml_quick_parse(b->arena, block, &strict, &entry);
     int r;
 
-    if (plain ? !index_entry_unwrap(entry, &entry) : index_entry_parse(b->arena, block, &entry, NULL) < 0)
+    if (plain ? !index_entry_unwrap(entry, &entry) : !read_odd(b, block, &entry))
         return 0;
     r = index_sink_entry(b->sink, b->arena, entry, block, err);
     if (r == 0 && plain && index_sink_n(b->sink) > at) {

@@ -194,6 +194,7 @@ static void test_what_is_wrong_is_named_and_the_last_good_index_stays(void **sta
           "line 3: entries.a is there twice" },
         { "apiVersion: v1\nentries:\n  a:\n" ENTRY("a", "1.0.0") "#\n      x: 1\n    y: 2\n", ERRC_PARSE,
           NULL },
+        { "apiVersion: v1\nentries:\n  a:\n" ENTRY("a", "1.0.0") "    x:\n\r y: 2\n", ERRC_PARSE, NULL },
         { "apiVersion: v1\n[]: b\n", ERRC_PARSE, "line 2: a key that is no text" },
         { "apiVersion: v1\nentries:\n  {a: b}: []\n", ERRC_PARSE, "line 3: a key that is no text" },
         { "apiVersion: v1\nentries:\n  a: text\n", ERRC_PARSE, "line 3: entries.a is not a list" },
