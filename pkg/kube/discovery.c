@@ -113,6 +113,17 @@ void kube_kind_add(struct kube *k, struct str api_version, struct str kind, stru
     pthread_mutex_unlock(&d->lock);
 }
 
+void kube_kind_forget(struct kube *k, struct str api_version, struct str kind)
+{
+    struct kube_discovery *d = &k->conn->discovery;
+    CLEANUP(buf_done) struct buf key = BUF_INIT(4 * KIB);
+
+    kind_key(api_version, kind, &key);
+    pthread_mutex_lock(&d->lock);
+    map_remove(&d->kinds, buf_str(&key));
+    pthread_mutex_unlock(&d->lock);
+}
+
 static void add_version(struct kube_discovery *d, struct str v)
 {
     if (v.n == 0 || map_has(&d->version_set, v) || d->n_versions >= RESOURCES_MAX)

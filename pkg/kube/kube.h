@@ -250,6 +250,8 @@ NODISCARD int kube_kind_find_resource(struct kube *k, struct str name, const str
 /* Makes a kind known without asking the server (our own CRDs). */
 void kube_kind_add(struct kube *k, struct str api_version, struct str kind, struct str plural,
                    bool namespaced);
+/* Takes that back: the next look-up asks the server. */
+void kube_kind_forget(struct kube *k, struct str api_version, struct str kind);
 void kube_discovery_forget(struct kube *k); /* the next look-up asks again */
 /* What .Capabilities.APIVersions holds: "v1", "apps/v1", "apps/v1/Deployment", …, sorted; a list of strings in `a`. */
 NODISCARD int kube_api_versions(struct kube *k, struct arena *a, struct value *ret, struct err **err);

@@ -7,6 +7,8 @@
 #define REASON_TERMINATING "NamespaceTerminating"
 #define REASON_APPLY "FieldManagerConflict"
 #define REASON_NO_MATCH "NoMatch"
+/* What server-side apply says of an object that its schema does not fit. The API server has no status for it but 500. */
+#define TYPED_PATCH "failed to create typed patch object"
 
 static enum errc reason_errc(int code, struct str reason)
 {
@@ -76,6 +78,8 @@ int kube_status_value_error(int code, struct value status, int64_t retry_after_m
     enum errc errc = reason_errc(code, reason);
     int r;
 
+    if (code == 500 && str_has_prefix(value_str(value_getz(status, "message")), STR(TYPED_PATCH)))
+        errc = ERRC_INVALID;
     if (is_secret && errc == ERRC_INVALID)
         secret_message(status, &text);
     else

@@ -332,33 +332,6 @@ static int check_rights(struct observation *o, bool fresh, struct err **err)
     return rights_check(o->as, o->arena, needs, err);
 }
 
-/* Before the chart's CRDs are made: what they will serve counts as served, so that everything that can be refused is
- * refused before the first write. Rendered again, and kept, when they are there. */
-static int check_before_crds(struct observation *o, bool fresh, struct err **err)
-{
-    int r;
-
-    for (size_t i = 0; i < o->plan.crds.n; i++) {
-        struct value spec = value_getz(o->plan.crds.items[i].body, "spec");
-
-        for (struct value_iter it = value_iter(value_getz(spec, "versions")); value_next(&it);)
-            kube_kind_add(o->as,
-                          arena_printf(o->arena, "%.*s/%.*s", STR_ARG(value_str(value_getz(spec, "group"))),
-                                       STR_ARG(value_str(value_getz(it.v, "name")))),
-                          value_str(value_path(spec, "names.kind")),
-                          value_str(value_path(spec, "names.plural")),
-                          str_eq(value_str(value_getz(spec, "scope")), STR("Namespaced")));
-    }
-    r = render(o, fresh, err);
-    if (r == 0)
-        r = release_objects_parse(o->as, o->arena, o->rendered->manifest, &o->owner, &o->plan.objects, err);
-    if (r == 0)
-        r = check_rights(o, fresh, err);
-    o->plan.objects = (struct release_objects){ 0 };
-    chart_rendered_free(TAKE(o->rendered));
-    return r;
-}
-
 /* New objects, by kind and namespace: one metadata-only list each shows what exists already. */
 static int check_ownership_of(struct observation *o, struct kube_ref ref, struct err **err)
 {
@@ -368,6 +341,10 @@ static int check_ownership_of(struct observation *o, struct kube_ref ref, struct
     ref.name = STR_NONE;
     r = kube_do(o->as, o->arena,
                 &(struct kube_request){ .verb = KUBE_LIST, .ref = ref, .metadata_only = true }, &list, err);
+    if (r == -ERRC_NOT_FOUND) { /* of a kind that is not served yet nothing exists */
+        err_clear(err);
+        return 0;
+    }
     if (r < 0)
         return err_wrap(err, r, "listing %.*s", STR_ARG(ref.kind));
     for (struct value_iter it = value_iter(value_getz(list, "items")); value_next(&it);) {
@@ -406,6 +383,51 @@ static int check_ownership(struct observation *o, struct err **err)
             return r;
     }
     return 0;
+}
+
+/* ---- before the CRDs ---------------------------------------------------------------------------------------------- */
+
+/* The kinds that the chart's CRDs will serve count as served, or not any more. */
+static void serve_kinds(struct observation *o, bool served)
+{
+    for (size_t i = 0; i < o->plan.crds.n; i++) {
+        struct value spec = value_getz(o->plan.crds.items[i].body, "spec");
+        struct str kind = value_str(value_path(spec, "names.kind"));
+        bool namespaced = str_eq(value_str(value_getz(spec, "scope")), STR("Namespaced"));
+
+        for (struct value_iter it = value_iter(value_getz(spec, "versions")); value_next(&it);) {
+            struct str api_version =
+                arena_printf(o->arena, "%.*s/%.*s", STR_ARG(value_str(value_getz(spec, "group"))),
+                             STR_ARG(value_str(value_getz(it.v, "name"))));
+
+            if (served)
+                kube_kind_add(o->as, api_version, kind, value_str(value_path(spec, "names.plural")),
+                              namespaced);
+            else
+                kube_kind_forget(o->as, api_version, kind);
+        }
+    }
+}
+
+/* Everything that can be refused is refused before the first write, as if the chart's CRDs were there. Rendered again, and kept,
+ * when they are. */
+static int check_before_crds(struct observation *o, bool fresh, struct err **err)
+{
+    int r;
+
+    serve_kinds(o, true);
+    r = render(o, fresh, err);
+    if (r == 0)
+        r = release_objects_parse(o->as, o->arena, o->rendered->manifest, &o->owner, &o->plan.objects, err);
+    if (r == 0)
+        r = check_rights(o, fresh, err);
+    if (r == 0 && !o->spec.take_ownership)
+        r = check_ownership(o, err);
+    if (r < 0)
+        serve_kinds(o, false);
+    o->plan.objects = (struct release_objects){ 0 };
+    chart_rendered_free(TAKE(o->rendered));
+    return r;
 }
 
 /* CRDs that are not there yet or not yet served; those that exist are left alone, as Helm leaves them. */

@@ -13,6 +13,21 @@ chart broken 1.0.0
 printf 'apiVersion: v1\nkind: {{ .Values.one.such.thing }}\n' >"$work/src/broken/templates/bad.yaml" && pack broken 1.0.0
 chart strict 1.0.0
 printf '{"properties": {"text": {"type": "integer"}}}' >"$work/src/strict/values.schema.json" && pack strict 1.0.0
+chart kinds 1.0.0
+mkdir "$work/src/kinds/crds"
+cat >"$work/src/kinds/crds/a.yaml" <<'T'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: things.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { kind: Thing, plural: things, singular: thing, listKind: ThingList }
+  versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }]
+T
+printf 'apiVersion: example.com/v1\nkind: Thing\nmetadata: { name: "{{ .Release.Name }}" }\n' >"$work/src/kinds/templates/thing.yaml" && pack kinds 1.0.0
+chart kindless 1.0.0
+cp "$work/src/kinds/templates/thing.yaml" "$work/src/kindless/templates/" && pack kindless 1.0.0
 dev_start
 dev_serve "$work/repo"
 namespaces team other
@@ -23,14 +38,14 @@ release early good 1.0.0
 refuses release team/early RepositoryNotFound 'there is no Repository main'
 cluster_ours Chart orphan '{ name: good, repository: main }'
 refuses chart default/orphan RepositoryNotFound 'there is no Repository main'
-repository main "$url" '{ name: good, versions: ["1.0.0", "^1.0"] }, { name: broken }, { name: strict }'
-says repository default/main True Synced '3 charts, 4 versions'
+repository main "$url" '{ name: good, versions: ["1.0.0", "^1.0"] }, { name: broken }, { name: strict }, { name: kinds }, { name: kindless }'
+says repository default/main True Synced '5 charts, 6 versions'
 says release team/early True Deployed 'good 1.0.0 installed'
 says chart default/orphan True Synced '1.1.0'
 repository nowhere http://127.0.0.1:1 ''
 refuses repository default/nowhere Unavailable 'is not a valid chart repository or cannot be reached'
 repository nowhere "$url" ''
-says repository default/nowhere True Synced '3 charts'
+says repository default/nowhere True Synced '5 charts'
 cluster_ours Chart nine '{ name: good, repository: main, versions: ["9.x"] }'
 refuses chart default/nine VersionNotFound 'satisfies "9.x"; the newest are 1.1.0, 1.0.0'
 release nine good 9.x
@@ -71,6 +86,17 @@ says release team/schema True Deployed installed
 refuses release team/template TemplateFailed 'broken/templates/bad.yaml: an object without kind'
 release template broken 1.0.0 ', inlineValues: { one: { such: { thing: "ConfigMap\nmetadata: { name: mended }" } } }'
 says release team/template True Deployed installed
+
+# ---- objects of others -----------------------------------------------------------------------------------------------------
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: kinds-map, namespace: team }\n' | apply
+release kinds kinds 1.0.0
+refuses release team/kinds OwnershipConflict 'ConfigMap "kinds-map" in namespace "team" exists and cannot be imported'
+"$pintle" get customresourcedefinitions things.example.com >/dev/null 2>&1 && fail "no CRD before what is refused" || pass
+release kindless kindless 1.0.0
+says release team/kindless False TemplateFailed 'no matches for kind "Thing" in version "example.com/v1"'
+delete /api/v1/namespaces/team/configmaps/kinds-map
+says release team/kinds True Deployed installed
+says release team/kindless True Deployed installed
 
 # ---- rights and namespaces -------------------------------------------------------------------------------------------------
 release away good 1.0.0 ', namespace: other'
