@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "pintle/cluster.h"
 #include "pintle/commands.h"
+#include "pintle/mirror_flags.h"
 #include "pintle/stack.h"
 
 #define LOG_MODULE "controller"
@@ -11,7 +12,8 @@
 
 static const struct cli_flag flags[] = {
     { "data", 0, CLI_STRING, NULL, NULL,
-      "folder for the index database (default: a folder of its own below $HOME)", NULL },
+      "folder for the index database and mirrored archives (default: a folder of its own below $HOME)",
+      NULL },
     { "default-service-account", 0, CLI_STRING, NULL, NULL,
       "account, in a Release's own namespace, for Releases whose Config names none (default: the "
       "controller's own rights)",
@@ -20,6 +22,7 @@ static const struct cli_flag flags[] = {
       NULL },
     { "listen", 0, CLI_STRING, NULL, NULL,
       "address of /metrics, /healthz and /readyz, such as :8080 (default: none)", NULL },
+    MIRROR_FLAGS(NULL),
     { "workers", 0, CLI_INT, "8", NULL, "objects that are worked on at once", NULL },
     { "allow-local-repositories", 0, CLI_BOOL, NULL, NULL,
       "let Repositories name loopback and link-local addresses", NULL },
@@ -51,25 +54,24 @@ static int run(struct cli *c, struct err **err)
     CLEANUP(cli_cluster_done) struct cli_cluster cluster = { 0 };
     CLEANUP(stack_free) struct stack *s = NULL;
     CLEANUP(free_ptr) char *data = data_dir(c);
-    int r;
+    struct stack_options o = {
+        .ns = controller_namespace(c),
+        .data_dir = data,
+        .listen = *cli_string(c, "listen") ? cli_string(c, "listen") : NULL,
+        .default_service_account = cli_string(c, "default-service-account"),
+        .workers = (unsigned)MAX(cli_int(c, "workers"), (int64_t)1),
+        .leader_election = cli_bool(c, "leader-elect"),
+        .signals = true,
+        .allow_local = cli_bool(c, "allow-local-repositories"),
+    };
+    int r = mirror_flags_read(c, &o, err);
 
     memory_share_heaps();
-    r = cli_connect(c, &cluster, err);
-    if (r < 0)
-        return r;
-    r = stack_new(
-        &(struct stack_options){
-            .kube = cluster.kube,
-            .ns = controller_namespace(c),
-            .data_dir = data,
-            .listen = *cli_string(c, "listen") ? cli_string(c, "listen") : NULL,
-            .default_service_account = cli_string(c, "default-service-account"),
-            .workers = (unsigned)MAX(cli_int(c, "workers"), (int64_t)1),
-            .leader_election = cli_bool(c, "leader-elect"),
-            .signals = true,
-            .allow_local = cli_bool(c, "allow-local-repositories"),
-        },
-        &s, err);
+    if (r == 0)
+        r = cli_connect(c, &cluster, err);
+    o.kube = cluster.kube;
+    if (r == 0)
+        r = stack_new(&o, &s, err);
     if (r < 0)
         return r;
     log_info("controller starts", LOG_Z("namespace", controller_namespace(c)),

@@ -10,6 +10,7 @@
 #include "pintle/cli.h"
 #include "pintle/commands.h"
 #include "pintle/embedded.h"
+#include "pintle/mirror_flags.h"
 #include "pintle/stack.h"
 #include "simulate/simulate.h"
 #include "yaml/yaml.h"
@@ -28,6 +29,7 @@ static const struct cli_flag flags[] = {
     { "listen", 0, CLI_STRING, NULL, NULL,
       "address of the controller's /metrics and /healthz (default: none)", NULL },
     { "delay", 0, CLI_DURATION, "500ms", NULL, "how long simulated workloads take to become ready", NULL },
+    MIRROR_FLAGS("127.0.0.1:0"),
     { "workers", 0, CLI_INT, "8", NULL, "objects that are worked on at once", NULL },
     { "write-kubeconfig", 0, CLI_STRING, NULL, NULL,
       "where the kubeconfig is written (default: DATA/kubeconfig)", NULL },
@@ -160,8 +162,10 @@ static int start_workers(struct cli *c, struct dev *d, const char *data, struct 
         .workers = (unsigned)MAX(cli_int(c, "workers"), (int64_t)1),
         .allow_local = true,
     };
-    int r = stack_new(&o, &d->stack, err);
+    int r = mirror_flags_read(c, &o, err);
 
+    if (r == 0)
+        r = stack_new(&o, &d->stack, err);
     if (r == 0)
         r = simulate_new(&so, &d->simulate, err);
     if (r < 0)

@@ -9,5 +9,5 @@ struct embedded_file {
 };
 
 extern const struct embedded_file cmd_crds_files[]; /* crds/, sorted by name */
-/* cmd/pintle/manifests/: the controller, then the simulation; @NAMESPACE@, @IMAGE@ and @REPLICAS@ are to be filled in */
+/* cmd/pintle/manifests/: cmd_manifests.c fills in what stands between two @ */
 extern const struct embedded_file cmd_manifests_files[];

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "chart/chart.h"
 #include "http/http.h"
+#include "mirror/mirror.h"
 #include "registry/registry.h"
 #include "release/release.h"
 #include "releasegroup/releasegroup.h"
@@ -21,6 +22,9 @@ struct stack {
     struct registry_db *db;
     struct kube_recorder *recorder;
     struct chart_store *store;
+    struct mirror *mirror;
+    struct mirror_server *mirror_server;
+    struct mirror_manager *mirrors;
     struct registry_manager *registry;
     struct chart_manager *charts;
     struct release_manager *releases;
@@ -38,6 +42,42 @@ static int open_parts(struct stack *s, const struct stack_options *o, struct err
     return r < 0 ? r : registry_db_open(db_path, &s->db, err);
 }
 
+/* "http://127.0.0.1:8879" for ":8879"; the port is the one that was taken. */
+static struct str mirror_url(const struct stack *s, const struct stack_options *o, struct buf *out)
+{
+    struct str listen = str_from(o->mirror.listen);
+    size_t colon = str_rfind_char(listen, ':');
+    struct str host = str_sub(listen, 0, MIN(colon, listen.n));
+
+    if (o->mirror.url && *o->mirror.url)
+        return str_from(o->mirror.url);
+    buf_addf(out, "http://%.*s:%d", STR_ARG(host.n ? host : STR("127.0.0.1")),
+             mirror_server_port(s->mirror_server));
+    return buf_str(out);
+}
+
+static int open_mirror(struct stack *s, const struct stack_options *o, struct err **err)
+{
+    CLEANUP(free_ptr) char *folder = fs_join(o->data_dir, "mirror");
+    CLEANUP(buf_done) struct buf url = BUF_INIT(4 * KIB);
+    int r;
+
+    if (!o->mirror.listen) {
+        s->mirrors = mirror_manager_new(NULL, STR(""));
+        return 0;
+    }
+    r = mirror_open(folder, true, &s->mirror, err);
+    if (r < 0)
+        return err_wrap(err, r, "mirror");
+    mirror_set_limit(s->mirror, o->mirror.bytes_max);
+    r = mirror_serve(s->mirror, &(struct mirror_serve_options){ .address = o->mirror.listen },
+                     &s->mirror_server, err);
+    if (r < 0)
+        return err_wrap(err, r, "mirror");
+    s->mirrors = mirror_manager_new(s->mirror, mirror_url(s, o, &url));
+    return 0;
+}
+
 static void make_managers(struct stack *s, const struct stack_options *o)
 {
     struct str ns = str_from(o->ns);
@@ -51,6 +91,7 @@ static void make_managers(struct stack *s, const struct stack_options *o)
         .db = s->db,
         .ns = ns,
         .refuse_nets = o->allow_local ? 0 : HTTP_REFUSE_LOCAL,
+        .follower = mirror_manager_follower(s->mirrors),
     });
     s->charts = chart_manager_new(&(struct chart_manager_options){
         .kube = s->kube, .recorder = s->recorder, .registry = s->registry, .store = s->store, .ns = ns });
@@ -156,6 +197,8 @@ int stack_new(const struct stack_options *o, struct stack **ret, struct err **er
     s->data_dir = xstrdup(o->data_dir);
     know_our_kinds(s->kube);
     r = open_parts(s, o, err);
+    if (r == 0)
+        r = open_mirror(s, o, err);
     if (r < 0)
         return r;
     make_managers(s, o);
@@ -174,6 +217,9 @@ void stack_free(struct stack *s)
     release_manager_free(s->releases);
     chart_manager_free(s->charts);
     registry_manager_free(s->registry);
+    mirror_manager_free(s->mirrors);
+    mirror_server_stop(s->mirror_server);
+    mirror_close(s->mirror);
     chart_store_free(s->store);
     kube_recorder_free(s->recorder);
     registry_db_close(s->db);

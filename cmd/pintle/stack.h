@@ -14,6 +14,11 @@ struct stack_options {
     unsigned workers;                    /* 0: the controller's default */
     bool leader_election, signals;
     bool allow_local; /* repositories on loopback and link-local addresses */
+    struct {
+        const char *listen; /* where archives are served; NULL: none are kept */
+        const char *url;    /* the same as others see it; "": made of listen */
+        int64_t bytes_max;
+    } mirror;
 };
 
 struct stack;

@@ -151,6 +151,7 @@ struct controller_report {
     const char *synced;           /* reason of the condition synced, which follows Ready; NULL: `reason` */
     struct kube_condition health; /* Healthy, when its status is set; without one it stays as it is */
     struct kube_condition other;  /* one more, when its type is set; without a status it is taken away */
+    bool tell_other;              /* what it says is news of its own: an event */
     struct value fields;          /* other members of the status, a map; null takes one away, others stay */
 };
 /* The report of a failed reconcile: Ready=False; Stalled when no retry helps, else Reconciling. Borrows from `cause`. */

@@ -42,10 +42,9 @@ static struct value conditions(struct arena *a, const struct controller_report *
     list = set_abnormal(a, rep, list, "Reconciling", rep->reconciling);
     list = set_abnormal(a, rep, list, "Stalled", rep->stalled);
     health.type = STR("Healthy");
-    health.observed_generation = kube_generation(rep->object);
+    health.observed_generation = other.observed_generation = kube_generation(rep->object);
     if (health.status)
         list = kube_condition_set(a, list, &health, NULL);
-    other.observed_generation = health.observed_generation;
     if (other.status)
         list = kube_condition_set(a, list, &other, NULL);
     else if (other.type.n > 0)
@@ -71,12 +70,33 @@ static struct value new_status(struct arena *a, const struct controller_report *
     return status;
 }
 
-static bool is_news(const struct controller_report *rep, struct value before)
+static bool differs(struct value before, struct str reason, struct str message)
 {
+    return !str_eq(value_str(value_getz(before, "reason")), reason) ||
+           !str_eq(value_str(value_getz(before, "message")), message);
+}
+
+static void tell(struct kube_recorder *recorder, const struct controller_report *rep, const char *status,
+                 const char *reason, struct str message)
+{
+    bool bad = str_eq(str_from(status), STR("False"));
+
+    kube_event(recorder, rep->object, bad ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, reason, "%.*s",
+               STR_ARG(message));
+}
+
+/* Progress is not told. */
+static void tell_news(struct kube_recorder *recorder, struct arena *a, const struct controller_report *rep)
+{
+    const struct kube_condition *other = &rep->other;
     bool progress = rep->reconciling && str_eq(str_from(rep->ready), STR("Unknown"));
 
-    return !progress && (!str_eq(value_str(value_getz(before, "reason")), str_from(rep->reason)) ||
-                         !str_eq(value_str(value_getz(before, "message")), rep->message));
+    if (!progress &&
+        differs(kube_condition_find(rep->object, STR("Ready")), str_from(rep->reason), rep->message))
+        tell(recorder, rep, rep->ready, rep->reason, rep->message);
+    if (rep->tell_other && other->status && !str_eq(str_from(other->status), STR("Unknown")) &&
+        differs(kube_condition_find(rep->object, other->type), other->reason, other->message))
+        tell(recorder, rep, other->status, arena_dupz(a, other->reason), other->message);
 }
 
 static int write_report(struct kube *k, struct kube_recorder *recorder, struct arena *a,
@@ -85,7 +105,6 @@ static int write_report(struct kube *k, struct kube_recorder *recorder, struct a
     struct kube_ref ref = kube_ref_of(rep->object);
     struct value old = value_getz(rep->object, "status"), status = new_status(a, rep, old);
     struct value patch = value_new_map(a);
-    bool bad = str_eq(str_from(rep->ready), STR("False"));
     int r;
 
     if (value_equal(old, status))
@@ -101,9 +120,7 @@ static int write_report(struct kube *k, struct kube_recorder *recorder, struct a
     }
     if (r < 0)
         return err_wrap(err, r, "status");
-    if (is_news(rep, kube_condition_find(rep->object, STR("Ready"))))
-        kube_event(recorder, rep->object, bad ? KUBE_EVENT_WARNING : KUBE_EVENT_NORMAL, rep->reason, "%.*s",
-                   STR_ARG(rep->message));
+    tell_news(recorder, a, rep);
     return 0;
 }
 

@@ -38,6 +38,7 @@ static int read_chart(struct adding *x, struct err **err)
         folder.n ? arena_printf(x->arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(rec->name)) : rec->name;
     rec->tag = oci_tag_of_version(x->arena, rec->version);
     rec->archive = arena_dup(x->arena, str_from(hex));
+    rec->size = (int64_t)x->what->archive.n;
     rec->source = x->what->source;
     rec->media_type = STR(OCI_MEDIA_MANIFEST);
     rec->entry = value_is_map(x->what->entry) ? value_copy_maps(x->arena, x->what->entry) : own;

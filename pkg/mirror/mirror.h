@@ -41,6 +41,7 @@ struct mirror_record {
     struct str tag;
     struct str name, version; /* "" for a tag that is no chart */
     struct str archive, provenance, manifest;
+    int64_t size;          /* of the archive */
     struct str media_type; /* of the manifest */
     struct str source;     /* where it came from: a URL without credentials; "" when it was added by hand */
     struct str accepted;   /* the digest that may take its place */
@@ -103,7 +104,7 @@ NODISCARD int mirror_add(struct mirror *m, struct arena *a, const struct mirror_
 /* Lets the next addition of this version have this digest. NOT_FOUND. */
 NODISCARD int mirror_accept(struct mirror *m, struct str path, struct str tag, struct str digest,
                             struct err **err);
-/* Objects may take so many bytes on disk: what would take more is refused with LIMIT. 0: no limit. Before other threads use m. */
+/* Objects may take so many bytes on disk: what would take more is refused with LIMIT, and cache/ stays below an eighth of it. 0: no limit. Before other threads use m. */
 void mirror_set_limit(struct mirror *m, int64_t bytes);
 /* The bytes that they take. */
 NODISCARD int mirror_size(struct mirror *m, int64_t *ret, struct err **err);
@@ -137,6 +138,10 @@ struct mirror_figures {
  * a damaged mirror is not an error of this function. */
 NODISCARD int mirror_verify(struct mirror *m, struct buf *problems, struct mirror_figures *ret,
                             struct err **err);
+
+/* Of the charts directly in a folder, from their records alone: nothing is checked. archive_bytes, disk_bytes: of these. */
+NODISCARD int mirror_folder_figures(struct mirror *m, struct str folder, struct mirror_figures *ret,
+                                    struct err **err);
 
 /* ---- serving ----------------------------------------------------------------------------------------------------- */
 
@@ -227,3 +232,16 @@ NODISCARD int mirror_export(struct mirror *m, const struct str *paths, size_t n,
  * named in `problems`, one a line. PARSE, DIGEST for a damaged bundle. */
 NODISCARD int mirror_import(struct mirror *m, const char *file, struct str public_pem, struct buf *problems,
                             struct mirror_bundle_figures *ret, struct err **err);
+
+/* ---- in the controller ---------------------------------------------------------------------------------------------- */
+
+/* Keeps the archives of Repositories that have spec.mirror, each in the folder of its name, and says so in their status: the
+ * condition Mirrored and status.mirror (docs/reasons.md). All folders of the mirror are the manager's: those of Repositories
+ * that are gone go. */
+struct mirror_manager;
+struct registry_follower;
+/* `mirror`: borrowed; NULL when this controller keeps none, which those that want one are told. `url`: where it is served. */
+struct mirror_manager *mirror_manager_new(struct mirror *mirror, struct str url) NODISCARD;
+void mirror_manager_free(struct mirror_manager *g); /* may be NULL */
+/* What the Repository's reconcile calls. */
+struct registry_follower mirror_manager_follower(struct mirror_manager *g);

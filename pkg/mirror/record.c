@@ -76,6 +76,7 @@ int mirror_record_read(struct value v, struct mirror_record *ret, struct err **e
             return err_set(err, ERRC_PARSE, "%s is no digest", fields[i].key);
         *field(ret, i) = s;
     }
+    ret->size = value_int(value_getz(v, "size"), 0);
     ret->entry = value_getz(v, "entry");
     ret->manifests = value_getz(v, "manifests");
     for (struct value_iter it = value_iter(ret->manifests); value_next(&it);)
@@ -94,6 +95,8 @@ struct value mirror_record_value(struct arena *a, const struct mirror_record *re
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
         if (field(&copy, i)->n > 0)
             value_set(v, str_from(fields[i].key), value_from_str(*field(&copy, i)));
+    if (record->size > 0)
+        value_setz(v, "size", value_from_int(record->size));
     if (value_is_map(record->entry))
         value_setz(v, "entry", record->entry);
     if (value_len(record->manifests) > 0)

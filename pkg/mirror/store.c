@@ -162,6 +162,8 @@ void mirror_close(struct mirror *m)
 void mirror_set_limit(struct mirror *m, int64_t bytes)
 {
     m->limit = bytes;
+    if (bytes > 0)
+        m->cache_max = (size_t)MIN((int64_t)MIRROR_CACHE_MAX, bytes / 8);
 }
 
 int mirror_size(struct mirror *m, int64_t *ret, struct err **err)

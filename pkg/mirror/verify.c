@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/stat.h>
+
 #include "mirror/mirror_int.h"
 
 #define VERIFY_MEMORY_MAX (256 * MIB)
@@ -104,4 +106,56 @@ int mirror_verify(struct mirror *m, struct buf *problems, struct mirror_figures 
     v.figures.disk_bytes = mirror_objects_bytes(m);
     *ret = v.figures;
     return 0;
+}
+
+/* ---- without looking at the bytes ---------------------------------------------------------------------------------------- */
+
+static int64_t stored_bytes(struct mirror *m, struct str digest)
+{
+    static const char *const suffixes[] = { ".pack", "" };
+    struct stat st;
+
+    for (size_t i = 0; i < ARRAY_SIZE(suffixes) && digest.n > 0; i++) {
+        CLEANUP(free_ptr) char *path = mirror_object_path(m, digest, suffixes[i]);
+
+        if (stat(path, &st) == 0)
+            return st.st_size;
+    }
+    return 0;
+}
+
+static int count_path(struct mirror *m, struct str path, struct mirror_figures *f, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(VERIFY_MEMORY_MAX);
+    struct mirror_record *records;
+    size_t n = 0, before = f->versions;
+    int r = mirror_records(m, a, path, &records, &n, err);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct mirror_record *record = &records[i];
+
+        f->versions += record->archive.n > 0;
+        f->tags += record->archive.n == 0;
+        f->archive_bytes += record->size;
+        f->disk_bytes += stored_bytes(m, record->archive) + stored_bytes(m, record->provenance) +
+                         stored_bytes(m, record->manifest);
+    }
+    f->charts += f->versions > before;
+    return r;
+}
+
+int mirror_folder_figures(struct mirror *m, struct str folder, struct mirror_figures *ret, struct err **err)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(VERIFY_MEMORY_MAX);
+    struct mirror_figures figures = { 0 };
+    struct str *paths;
+    size_t n;
+    int r = mirror_paths(m, a, &paths, &n, err);
+
+    for (size_t i = 0; i < n && r == 0; i++)
+        if (str_eq(str_dirname(paths[i]), folder))
+            r = count_path(m, paths[i], &figures, err);
+    if (r == 0)
+        *ret = figures;
+    return r;
 }

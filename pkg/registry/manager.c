@@ -63,6 +63,7 @@ struct registry_manager *registry_manager_new(const struct registry_manager_opti
     m->db = o->db;
     m->ns = str_dup(o->ns);
     m->refuse_nets = o->refuse_nets;
+    m->follower = o->follower;
     w[0] = (struct controller_watch){ .name = "repositories",
                                       .api_version = STR(REGISTRY_API_VERSION),
                                       .kind = STR("Repository"),

@@ -306,6 +306,27 @@ NODISCARD int registry_entries_read(struct arena *a, const char *path, struct re
 
 /* ---- the kinds Repository and RepoGroup ---------------------------------------------------------------------------- */
 
+/* Work that follows a Repository's index, in the same reconcile: what it finds is part of the same status. */
+struct registry_follow {
+    struct kube *kube;
+    struct arena *arena;
+    struct value object; /* the Repository, as it was read */
+    const struct registry_source *source;
+    struct registry_db *db; /* has the index under the Repository's name */
+    struct str index_digest;
+    bool waits; /* the status has to be written first: nothing is to be done now, but again_ms is heeded */
+};
+struct registry_followed {
+    struct kube_condition condition; /* as `other` of struct controller_report */
+    struct value fields;             /* members of the status; null: as they are */
+    int64_t again_ms;                /* 0: with the next look at the index */
+};
+struct registry_follower {
+    void (*run)(void *ctx, const struct registry_follow *call, struct registry_followed *ret);
+    void (*forget)(void *ctx, struct str repository); /* the Repository is gone */
+    void *ctx;
+};
+
 struct registry_manager;
 struct registry_manager_options {
     struct kube *kube;              /* referenced */
@@ -314,6 +335,7 @@ struct registry_manager_options {
     struct registry_db *db;         /* borrowed */
     struct str ns;                  /* where Secrets are looked up and index ConfigMaps go */
     unsigned refuse_nets;
+    struct registry_follower follower; /* run may be NULL */
 };
 struct registry_manager *registry_manager_new(const struct registry_manager_options *o) NODISCARD;
 void registry_manager_free(struct registry_manager *m); /* may be NULL */

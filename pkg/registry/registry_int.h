@@ -117,6 +117,7 @@ struct registry_manager {
     struct registry_db *db;
     char *ns;
     unsigned refuse_nets;
+    struct registry_follower follower;
     struct controller_watch watches[4];
     struct controller_kind kinds[2];
 };

@@ -28,6 +28,7 @@ struct repository {
     struct str digest_before, index_digest;
     struct registry_loaded loaded;
     bool changed; /* an index was loaded just now: `loaded` says what is different */
+    struct registry_followed followed;
 };
 
 static int64_t registry_duration_ms(struct value v, int64_t otherwise)
@@ -416,7 +417,11 @@ static int report(struct registry_manager *m, struct repository *p, struct err *
         rep = controller_failure(p->object, failure_reason(cause), cause);
     else
         rep.message = success_message(p);
+    rep.other = p->followed.condition;
+    rep.tell_other = true;
     rep.fields = value_new_map(p->arena);
+    for (struct value_iter it = value_iter(p->followed.fields); value_next(&it);)
+        value_set(rep.fields, it.key, it.v);
     value_setz(rep.fields, "synced", value_from_bool(!cause));
     if (!cause)
         set_synced(p, rep.fields);
@@ -443,14 +448,38 @@ static int sync_all(struct registry_manager *m, struct repository *p, struct err
     return r < 0 ? r : write_charts(m, p, err);
 }
 
+static void follow(struct registry_manager *m, struct repository *p)
+{
+    struct registry_follow call = { .kube = m->kube,
+                                    .arena = p->arena,
+                                    .object = p->object,
+                                    .source = &p->source,
+                                    .db = m->db,
+                                    .index_digest = p->index_digest,
+                                    .waits = needs_writing(p) };
+
+    if (m->follower.run)
+        m->follower.run(m->follower.ctx, &call, &p->followed);
+}
+
+static int forget(struct registry_manager *m, struct str name, struct err **err)
+{
+    if (m->follower.forget)
+        m->follower.forget(m->follower.ctx, name);
+    return registry_forget(m->db, name, err);
+}
+
 /* After a failure sooner than the interval, at first; 0: when something changes. */
 static int64_t next_look_ms(const struct repository *p, const struct controller_call *call, bool failed)
 {
     struct value enabled = value_path(p->spec, "sync.enabled");
+    int64_t again_ms = p->followed.again_ms;
 
     if (failed)
         return MIN(p->source.interval_ms, (int64_t)1000 << MIN(call->failures, 9U));
-    return value_is_null(enabled) || value_bool(enabled) ? p->source.interval_ms : 0;
+    if (!value_is_null(enabled) && !value_bool(enabled))
+        return again_ms;
+    return again_ms > 0 ? MIN(again_ms, p->source.interval_ms) : p->source.interval_ms;
 }
 
 int repository_reconcile(void *ctx, const struct controller_call *call, struct controller_result *ret,
@@ -464,11 +493,13 @@ int repository_reconcile(void *ctx, const struct controller_call *call, struct c
     if (r < 0)
         return r;
     if (r == 0)
-        return registry_forget(m->db, p.name, err);
+        return forget(m, p.name, err);
     p.spec = value_getz(p.object, "spec");
     if (value_bool(value_getz(p.spec, "suspend")))
         return 0;
     r = sync_all(m, &p, &cause);
+    if (r == 0)
+        follow(m, &p);
     ret->requeue_after_ms = next_look_ms(&p, call, r < 0);
     return report(m, &p, cause, err);
 }
