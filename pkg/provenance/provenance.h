@@ -38,9 +38,6 @@ NODISCARD int provenance_verify_file(struct arena *a, const char *archive, const
 /* Appends the file: "failed to load keyring: open x: no such file or directory". */
 NODISCARD int provenance_keyring_read(const char *path, struct buf *out, struct err **err);
 
-/* Can provenance files be verified here? UNSUPPORTED naming the package that is missing. */
-NODISCARD int provenance_available(struct err **err);
-
 /* Is `payload` signed (`signature`: base64 of what the key's algorithm makes; of ECDSA in DER) with one of the PEM public keys,
  * and does it say that it is about the manifest with this digest ("sha256:…")? UNAUTHORIZED when no key made it, DIGEST for
  * another manifest, PARSE for what is no payload, INVALID for keys that are none. */

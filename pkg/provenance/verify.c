@@ -212,11 +212,6 @@ static int check_message(struct arena *a, rnp_ffi_t ffi, const struct provenance
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------- */
 
-int provenance_available(struct err **err)
-{
-    return rnp_open(err);
-}
-
 static int check_digest(struct arena *a, const struct provenance_job *job, struct str plain,
                         struct provenance_verified *ret, struct err **err)
 {
