@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "pintle/commands.h"
 #include "pintle/helm_output.h"
 #include "pintle/helm_path.h"
@@ -34,18 +35,21 @@ static const struct cli_flag flags[] = {
 
 /* ---- what is looked for ------------------------------------------------------------------------------------------------- */
 
-static void lower(struct str s, struct buf *out)
-{
-    char *p = buf_reserve(out, s.n);
-
-    for (size_t i = 0; p && i < s.n; i++)
-        p[i] = ascii_lower(s.p[i]);
-    buf_commit(out, p ? s.n : 0);
-}
-
 struct literal {
     struct buf term, line;
 };
+
+/* Where the same field of the line begins as that of the offset in the line's small letters, which may take other bytes. */
+static ptrdiff_t field_of(struct str line, struct str small, size_t at)
+{
+    size_t fields = 0, i = 0;
+
+    for (size_t k = 0; k < at; k++)
+        fields += small.p[k] == '\v';
+    for (; fields > 0 && i < line.n; i++)
+        fields -= line.p[i] == '\v';
+    return (ptrdiff_t)i;
+}
 
 static ptrdiff_t match_literal(void *ctx, struct str line)
 {
@@ -53,9 +57,9 @@ static ptrdiff_t match_literal(void *ctx, struct str line)
     size_t at;
 
     buf_clear(&l->line);
-    lower(line, &l->line);
+    utf8_lower(line, &l->line);
     at = str_find(buf_str(&l->line), buf_str(&l->term));
-    return at == STR_NPOS ? -1 : (ptrdiff_t)at;
+    return at == STR_NPOS ? -1 : field_of(line, buf_str(&l->line), at);
 }
 
 static ptrdiff_t match_regexp(void *ctx, struct str line)
@@ -211,7 +215,7 @@ static int run(struct cli *c, struct err **err)
         query.match = match_regexp;
         query.ctx = re;
     } else if (c->n_args > 0) {
-        lower(buf_str(&term), &literal.term);
+        utf8_lower(buf_str(&term), &literal.term);
         query.match = match_literal;
         query.ctx = &literal;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
+#include <utf8proc.h>
+
 static bool continues(struct str s, size_t i)
 {
     return i < s.n && ((unsigned char)s.p[i] & 0xc0) == 0x80;
@@ -90,4 +92,25 @@ size_t utf8_count(struct str s)
         }
     }
     return count;
+}
+
+void utf8_lower(struct str s, struct buf *out)
+{
+    while (s.n > 0) {
+        size_t n = ascii_run(s);
+        char *to = buf_reserve(out, n);
+        uint32_t rune;
+
+        if (!to)
+            return;
+        for (size_t i = 0; i < n; i++)
+            to[i] = ascii_lower(s.p[i]);
+        buf_commit(out, n);
+        s = str_sub(s, n, s.n);
+        if (s.n == 0)
+            return;
+        n = utf8_decode(s, &rune);
+        buf_add_rune(out, rune == UTF8_INVALID ? 0xFFFD : (uint32_t)utf8proc_tolower((utf8proc_int32_t)rune));
+        s = str_sub(s, n, s.n);
+    }
 }

@@ -15,5 +15,7 @@ size_t utf8_count(struct str s); /* runes; each invalid byte counts as one */
 bool utf8_is_print(
     uint32_t rune); /* Go's strconv.IsPrint: letters, marks, numbers, punctuation, symbols, U+0020 */
 bool utf8_is_space(uint32_t rune); /* Go's unicode.IsSpace */
+/* Go's strings.ToLower: rune by rune; invalid bytes become U+FFFD. */
+void utf8_lower(struct str s, struct buf *out);
 /* Go's strconv.Quote: in double quotes, what is not printable escaped, invalid bytes as \xNN. */
 void utf8_quote(struct str s, struct buf *out);

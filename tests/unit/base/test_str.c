@@ -123,6 +123,29 @@ static void test_copies(void **state)
 }
 
 /* unicode/utf8 of Go: one bad byte is one error of width one. */
+static void test_small_letters_are_those_of_go(void **state)
+{
+    static const struct {
+        const char *text, *want; /* from strings.ToLower() of Go 1.26 */
+    } cases[] = {
+        { "", "" },
+        { "ABC xyz [@]", "abc xyz [@]" },
+        { "\xc3\x84\xc3\x96 \xd0\x96 \xce\xa3", "\xc3\xa4\xc3\xb6 \xd0\xb6 \xcf\x83" },
+        { "\xc4\xb0", "i" },            /* a capital I with a dot */
+        { "\xe2\x84\xaa", "k" },        /* the Kelvin sign */
+        { "\xe1\xba\x9e", "\xc3\x9f" }, /* a capital sharp s */
+        { "A\xff\xc3", "a\xef\xbf\xbd\xef\xbf\xbd" },
+    };
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        CLEANUP(buf_done) struct buf b = BUF_INIT(64);
+
+        utf8_lower(str_from(cases[i].text), &b);
+        assert_str(buf_str(&b), cases[i].want);
+    }
+}
+
 static void test_utf8_decodes_as_go(void **state)
 {
     static const struct {
@@ -191,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_small_letters_are_those_of_go),
         cmocka_unit_test(test_utf8_decodes_as_go),
         cmocka_unit_test(test_seeded_random_numbers_repeat_and_stay_below),
     };
