@@ -2,6 +2,7 @@
 /* helm repo add, list, remove, update (pkg/cmd/repo_*.go) on helm's own files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 #define LOCK_WAIT_MS 30000
 #define LOCK_LOOK_MS 50
+#define UPDATES_AT_ONCE 8
 
 /* helm's files, and what is read of them. */
 struct repos {
@@ -87,15 +89,19 @@ static int lock_config(const struct repos *p, int *ret_fd, struct err **err)
     return 0;
 }
 
-static int fetch(struct repos *p, const struct registry_entry *e, int64_t deadline_ms, struct err **err)
+static int open_http(struct repos *p, struct err **err)
 {
-    struct registry_locator l = { .source = { .files = true, .deadline_ms = deadline_ms } };
-    struct registry_found found = { 0 };
-    int r = p->http ? 0 : http_client_new(NULL, &p->http, err);
+    return p->http ? 0 : http_client_new(NULL, &p->http, err);
+}
 
-    l.source.http = p->http;
-    if (r == 0)
-        r = registry_entry_source(&l, p->arena, e, &found, err);
+/* Any thread may call it; strings in `a`. */
+static int fetch(const struct repos *p, struct arena *a, const struct registry_entry *e, int64_t deadline_ms,
+                 struct err **err)
+{
+    struct registry_locator l = { .source = { .http = p->http, .files = true, .deadline_ms = deadline_ms } };
+    struct registry_found found = { 0 };
+    int r = registry_entry_source(&l, a, e, &found, err);
+
     return r < 0 ? r : registry_cache_update(p->db, p->cache, &found.source, err);
 }
 
@@ -106,6 +112,11 @@ static int fetch(struct repos *p, const struct registry_entry *e, int64_t deadli
         "timeout", 0, CLI_DURATION, "2m0s", NULL, "time to wait for the index file download to complete", \
             NULL                                                                                          \
     }
+
+static int64_t timeout_ms(const struct cli *c)
+{
+    return cli_duration_ns(c, "timeout") / 1000000;
+}
 
 static const struct cli_flag add_flags[] = {
     { "username", 0, CLI_STRING, NULL, NULL, "chart repository username", NULL },
@@ -207,7 +218,9 @@ static int run_add(struct cli *c, struct err **err)
     }
     r = open_cache(&p, err);
     if (r == 0)
-        r = fetch(&p, &e, cli_duration_ns(c, "timeout") / 1000000, err);
+        r = open_http(&p, err);
+    if (r == 0)
+        r = fetch(&p, p.arena, &e, timeout_ms(c), err);
     if (r < 0 && err && str_has_prefix(str_from(err_message(*err)), STR("looks like")))
         return r; /* the fetch said so */
     if (r < 0)
@@ -234,27 +247,80 @@ static bool is_requested(const struct cli *c, struct str name)
     return c->n_args == 0;
 }
 
-static int update_one(struct cli *c, struct repos *p, const struct registry_entry *e, struct buf *failed)
+/* What the threads share that update repositories. */
+struct update {
+    struct cli *cli;
+    const struct repos *repos;
+    struct buf failed; /* URLs; guarded by the mutex, as are what is printed and `next` */
+    size_t next;       /* to be looked at */
+    pthread_mutex_t mutex;
+};
+
+static void report(struct update *u, const struct registry_entry *e, int r, const struct err *cause)
 {
-    CLEANUP(err_free) struct err *cause = NULL;
     CLEANUP(buf_done) struct buf quoted = BUF_INIT(64 * KIB);
-    int r = fetch(p, e, cli_duration_ns(c, "timeout") / 1000000, &cause);
 
     utf8_quote(e->name, &quoted);
+    pthread_mutex_lock(&u->mutex);
     if (r == 0) {
-        cli_printf(c, "...Successfully got an update from the %s chart repository\n", buf_z(&quoted));
-        return 0;
+        cli_printf(u->cli, "...Successfully got an update from the %s chart repository\n", buf_z(&quoted));
+    } else {
+        cli_printf(u->cli, "...Unable to get an update from the %s chart repository (" STR_FMT "):\n\t%s\n",
+                   buf_z(&quoted), STR_ARG(e->url), err_message(cause));
+        buf_addf(&u->failed, "%s" STR_FMT, u->failed.n ? " " : "", STR_ARG(e->url));
     }
-    cli_printf(c, "...Unable to get an update from the %s chart repository (" STR_FMT "):\n\t%s\n",
-               buf_z(&quoted), STR_ARG(e->url), err_message(cause));
-    buf_addf(failed, "%s" STR_FMT, failed->n ? " " : "", STR_ARG(e->url));
-    return r;
+    pthread_mutex_unlock(&u->mutex);
+}
+
+static const struct registry_entry *take_next(struct update *u)
+{
+    const struct registry_entry *e = NULL;
+
+    pthread_mutex_lock(&u->mutex);
+    while (u->next < u->repos->n && !e) {
+        e = &u->repos->entries[u->next++];
+        if (!is_requested(u->cli, e->name))
+            e = NULL;
+    }
+    pthread_mutex_unlock(&u->mutex);
+    return e;
+}
+
+static void *update_some(void *arg)
+{
+    struct update *u = arg;
+    const struct registry_entry *e;
+
+    while ((e = take_next(u))) {
+        CLEANUP(arena_free) struct arena *a = arena_new(8 * REPOSITORIES_FILE_MAX);
+        CLEANUP(err_free) struct err *cause = NULL;
+        int r = fetch(u->repos, a, e, timeout_ms(u->cli), &cause);
+
+        report(u, e, r, cause);
+    }
+    return NULL;
+}
+
+/* Several at once, told in the order in which they are through, as in helm. */
+static void update_all(struct update *u)
+{
+    pthread_t helpers[UPDATES_AT_ONCE - 1];
+    size_t n = 0, wanted = u->cli->n_args ? u->cli->n_args : u->repos->n;
+
+    pthread_mutex_init(&u->mutex, NULL);
+    while (n + 1 < MIN(wanted, (size_t)UPDATES_AT_ONCE) &&
+           pthread_create(&helpers[n], NULL, update_some, u) == 0)
+        n++;
+    update_some(u);
+    while (n > 0)
+        pthread_join(helpers[--n], NULL);
+    pthread_mutex_destroy(&u->mutex);
 }
 
 static int run_update(struct cli *c, struct err **err)
 {
     CLEANUP(repos_done) struct repos p = { 0 };
-    CLEANUP(buf_done) struct buf failed = BUF_INIT(MIB);
+    struct update update = { .cli = c, .repos = &p, .failed = BUF_INIT(MIB) };
     int r = repos_init(c, &p, err);
 
     if (r < 0)
@@ -266,17 +332,19 @@ static int run_update(struct cli *c, struct err **err)
             return err_set(err, ERRC_NOT_FOUND,
                            "no repositories found matching '%s'.  Nothing will be updated", c->args[i]);
     r = open_cache(&p, err);
+    if (r == 0)
+        r = open_http(&p, err);
     if (r < 0)
         return r;
     cli_printf(c, "Hang tight while we grab the latest from your chart repositories...\n");
-    for (size_t i = 0; i < p.n; i++)
-        if (is_requested(c, p.entries[i].name))
-            IGNORE_ERROR(update_one(c, &p, &p.entries[i], &failed));
-    if (failed.n > 0)
-        return err_set(err, ERRC_UNAVAILABLE, "failed to update the following repositories: [%s]",
-                       buf_z(&failed));
-    cli_printf(c, "Update Complete. \xe2\x8e\x88Happy Helming!\xe2\x8e\x88\n");
-    return 0;
+    update_all(&update);
+    if (update.failed.n > 0)
+        r = err_set(err, ERRC_UNAVAILABLE, "failed to update the following repositories: [%s]",
+                    buf_z(&update.failed));
+    buf_done(&update.failed);
+    if (r == 0)
+        cli_printf(c, "Update Complete. \xe2\x8e\x88Happy Helming!\xe2\x8e\x88\n");
+    return r;
 }
 
 /* ---- list ----------------------------------------------------------------------------------------------------------------- */

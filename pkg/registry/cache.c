@@ -54,7 +54,7 @@ int registry_cache_update(struct registry_db *d, const char *cache, const struct
 {
     CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
     CLEANUP(free_ptr) char *path = cache_path(cache, s->name, "index.yaml");
-    CLEANUP(free_ptr) char *fresh = xasprintf("%s.new-%ld", path, (long)getpid());
+    CLEANUP(free_ptr) char *fresh = xasprintf("%s.new-%08x", path, arc4random());
     struct registry_load load = { .repository = s->name, .path = fresh };
     struct registry_fetched known;
     bool found;

@@ -124,10 +124,12 @@ static const struct section *find_section(struct str key)
 /* Names of dependencies decide which fault Helm meets first, when there is more than one: another alias, or null. */
 static bool dependencies_are_plain(struct str text, struct value entry)
 {
-    for (struct value_iter it = value_iter(value_getz(entry, "dependencies")); value_next(&it);)
+    struct value dependencies = value_getz(entry, "dependencies");
+
+    for (struct value_iter it = value_iter(dependencies); value_next(&it);)
         if (!value_is_map(it.v))
             return false;
-    for (size_t i = 0; i + 5 <= text.n; i++)
+    for (size_t i = 0; value_len(dependencies) > 0 && i + 5 <= text.n; i++)
         if (ascii_lower(text.p[i]) == 'a' && str_ieq(str_sub(text, i, i + 5), STR("alias")))
             return false;
     return true;
