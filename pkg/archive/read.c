@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "archive/plain_tar.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -252,7 +253,7 @@ static int check_size(const struct reader *r, struct str name, int64_t size, str
 
 static bool stands_in(struct str whole, const char *p)
 {
-    return p >= whole.p && p < whole.p + whole.n;
+    return whole.n > 0 && p >= whole.p && p < whole.p + whole.n;
 }
 
 /* The content of one entry: where it stands in the tar when that is there as a whole and has it in one piece. */
@@ -294,36 +295,50 @@ static bool has_content(struct archive_entry *e)
     return archive_entry_filetype(e) == AE_IFREG && !archive_entry_hardlink(e);
 }
 
+static NODISCARD int count_entry(struct reader *r, struct err **err)
+{
+    return ++r->entries > ARCHIVE_ENTRIES_MAX
+               ? err_set(err, ERRC_LIMIT, "chart archive has more than %zu entries", ARCHIVE_ENTRIES_MAX)
+               : 0;
+}
+
+/* The next file, of that size, with everything but its content. */
+static NODISCARD int begin_file(struct reader *r, struct str name, int64_t size, struct wall_time modified,
+                                struct err **err)
+{
+    struct archive_file *f;
+    int rc;
+
+    ARRAY_GROW(r->files, r->cap, r->n + 1);
+    f = &r->files[r->n];
+    f->modified = modified;
+    rc = entry_name(r->arena, name, &f->name, err);
+    return rc < 0 ? rc : check_size(r, name, size, err);
+}
+
+static NODISCARD int end_file(struct reader *r, struct str data, struct err **err)
+{
+    r->left -= data.n;
+    if (r->left == 0 || arena_failed(r->arena))
+        return too_large(err);
+    r->files[r->n++].data = str_trim_prefix(data, STR("\xef\xbb\xbf"));
+    return 0;
+}
+
 static int read_entry(struct reader *r, struct archive_entry *e, struct err **err)
 {
     const char *z = archive_entry_pathname(e);
     struct str name = str_from(z ? z : archive_entry_pathname_utf8(e)), data = STR("");
+    struct wall_time modified = { archive_entry_mtime(e), (int32_t)archive_entry_mtime_nsec(e) };
     int64_t size = has_content(e) ? archive_entry_size(e) : 0;
-    struct archive_file *f;
-    int rc;
+    int rc = count_entry(r, err);
 
-    if (++r->entries > ARCHIVE_ENTRIES_MAX)
-        return err_set(err, ERRC_LIMIT, "chart archive has more than %zu entries", ARCHIVE_ENTRIES_MAX);
-    if (archive_entry_filetype(e) == AE_IFDIR)
-        return 0;
-    ARRAY_GROW(r->files, r->cap, r->n + 1);
-    f = &r->files[r->n];
-    rc = entry_name(r->arena, name, &f->name, err);
-    if (rc < 0)
+    if (rc < 0 || archive_entry_filetype(e) == AE_IFDIR)
         return rc;
-    rc = check_size(r, name, size, err);
-    if (rc < 0)
-        return rc;
-    rc = read_content(r, (size_t)size, &data, err);
-    if (rc < 0)
-        return rc;
-    r->left -= data.n;
-    if (r->left == 0)
-        return too_large(err);
-    f->data = str_trim_prefix(data, STR("\xef\xbb\xbf"));
-    f->modified = (struct wall_time){ archive_entry_mtime(e), (int32_t)archive_entry_mtime_nsec(e) };
-    r->n++;
-    return 0;
+    rc = begin_file(r, name, size, modified, err);
+    if (rc == 0)
+        rc = read_content(r, (size_t)size, &data, err);
+    return rc < 0 ? rc : end_file(r, data, err);
 }
 
 static int read_entries(struct reader *r, struct err **err)
@@ -339,9 +354,27 @@ static int read_entries(struct reader *r, struct err **err)
         rc = read_entry(r, e, err);
         if (rc < 0)
             return rc;
-        if (arena_failed(r->arena))
-            return too_large(err);
     }
+}
+
+/* libarchive spends more on a header than there is to do for all of a small file. */
+static int read_plain_entries(struct reader *r, struct err **err)
+{
+    struct plain_entry e;
+
+    for (size_t at = 0; plain_tar_next(r->whole, &at, &e);) {
+        int rc = count_entry(r, err);
+
+        if (rc == 0 && e.is_folder)
+            continue;
+        if (rc == 0)
+            rc = begin_file(r, str_from(e.name), (int64_t)e.data.n, (struct wall_time){ e.mtime, 0 }, err);
+        if (rc == 0)
+            rc = end_file(r, e.data, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
 }
 
 static void reader_done(struct reader *r)
@@ -353,7 +386,18 @@ static void reader_done(struct reader *r)
 }
 DEFINE_CLEANUP_VALUE(struct reader, reader_done)
 
-static int reader_open(struct reader *r, struct str packed, struct err **err)
+static NODISCARD int read_with_libarchive(struct reader *r, struct err **err)
+{
+    int rc;
+
+    r->tar = archive_read_new();
+    archive_read_support_format_tar(r->tar);
+    rc = r->whole.n > 0 ? archive_read_open_memory(r->tar, r->whole.p, r->whole.n)
+                        : archive_read_open(r->tar, &r->inflater, NULL, inflater_read, NULL);
+    return rc == ARCHIVE_OK ? read_entries(r, err) : tar_fail(r, err);
+}
+
+static NODISCARD int read_all(struct reader *r, struct str packed, struct err **err)
 {
     int rc = 0;
 
@@ -361,11 +405,7 @@ static int reader_open(struct reader *r, struct str packed, struct err **err)
         rc = inflater_start(&r->inflater, packed, err);
     if (rc < 0)
         return rc;
-    r->tar = archive_read_new();
-    archive_read_support_format_tar(r->tar);
-    rc = r->whole.n > 0 ? archive_read_open_memory(r->tar, r->whole.p, r->whole.n)
-                        : archive_read_open(r->tar, &r->inflater, NULL, inflater_read, NULL);
-    return rc == ARCHIVE_OK ? 0 : tar_fail(r, err);
+    return plain_tar_is(r->whole) ? read_plain_entries(r, err) : read_with_libarchive(r, err);
 }
 
 int archive_read(struct arena *a, struct str packed, struct archive_files *ret, struct err **err)
@@ -374,10 +414,7 @@ int archive_read(struct arena *a, struct str packed, struct archive_files *ret, 
     struct archive_file *kept;
     int rc;
 
-    rc = reader_open(&r, packed, err);
-    if (rc < 0)
-        return rc;
-    rc = read_entries(&r, err);
+    rc = read_all(&r, packed, err);
     if (rc < 0)
         return rc;
     if (r.n == 0)
