@@ -10,7 +10,6 @@
 #define LOG_MODULE "chart"
 #include "base/log.h"
 
-#define ANNOTATION_ACCEPT "pintle.dev/accept-digest"
 #define WAIT_FOR_REPOSITORY_MS 2000
 #define CONSTRAINTS_MAX 64
 
@@ -157,13 +156,14 @@ static int check_republished(struct subject *s, const struct chart_stored *have,
                              struct err **err)
 {
     if (digest.n == 0 || str_ieq(have->digest, digest) ||
-        str_ieq(str_trim_prefix(kube_annotation(s->object, STR(ANNOTATION_ACCEPT)), STR("sha256:")), digest))
+        str_ieq(str_trim_prefix(kube_annotation(s->object, STR(CHART_ANNOTATION_ACCEPT)), STR("sha256:")),
+                digest))
         return 0;
     s->reason = "DigestChanged";
     return err_set(err, ERRC_DIGEST,
                    "version %.*s was published again with other bytes: the cluster has sha256 %.*s, the "
                    "index says %.*s; if "
-                   "that is meant, annotate this Chart with " ANNOTATION_ACCEPT ": %.*s",
+                   "that is meant, annotate this Chart with " CHART_ANNOTATION_ACCEPT ": %.*s",
                    STR_ARG(have->version), STR_ARG(have->digest), STR_ARG(digest), STR_ARG(digest));
 }
 
@@ -303,7 +303,8 @@ static int ensure_content(struct chart_manager *m, struct subject *s, struct res
             return r;
         if (v->id.digest.n == 0 || str_ieq(have->digest, v->id.digest)) {
             v->id.digest = have->digest;
-            return recheck_content(m, s, v, have, err);
+            if (store_is_whole(s->content, have))
+                return recheck_content(m, s, v, have, err);
         }
         r = store_delete(m->kube, s->arena, str_from(m->ns), have, err);
         if (r < 0)
@@ -404,6 +405,7 @@ static int report(struct chart_manager *m, struct subject *s, struct err *cause,
 
 /* ---- the reconcile ----------------------------------------------------------------------------------------------------------------- */
 
+/* 1: nothing has changed. */
 static int work(struct chart_manager *m, struct subject *s, struct err **err)
 {
     int r = observe_index(m, s, err);
@@ -412,6 +414,8 @@ static int work(struct chart_manager *m, struct subject *s, struct err **err)
         r = resolve(s, err);
     if (r == 0)
         r = observe_policy(m, s, err);
+    if (r == 0 && chart_kind_is_settled(m, s))
+        return 1;
     if (r == 0)
         r = chart_kind_survey(m, s, err);
     for (size_t i = 0; i < s->n_resolved && r == 0; i++)
@@ -436,8 +440,11 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     struct kube_ref ref = KUBE_REF(CHART_API_VERSION, "Chart", STR_NONE, call->key.name);
     struct subject s = { .arena = call->arena, .deps_synced = true };
     struct err *cause = NULL;
+    bool good;
     int r = kube_find(m->kube, call->arena, &ref, &s.object, err);
 
+    if (r == 0)
+        chart_kind_forget(m, call->arena, call->key.name);
     if (r <= 0 || kube_is_deleting(s.object))
         return MIN(r, 0);
     s.spec = value_getz(s.object, "spec");
@@ -447,13 +454,19 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     s.name = value_str(value_getz(s.spec, "name"));
     if (s.name.n == 0)
         s.name = call->key.name;
-    chart_kind_stop_waiting(m, &s);
+    chart_kind_begin(m, &s);
     r = work(m, &s, &cause);
     if (r < 0)
         ret->requeue_after_ms = retry_after_ms(&s, call, r);
     else if (s.policy.verify != REGISTRY_VERIFY_NEVER)
         ret->requeue_after_ms = s.interval_ms; /* nobody tells that the keys are others now */
-    return report(m, &s, cause, err);
+    if (r == 1)
+        return 0;
+    good = !cause && s.retained.n == 0;
+    r = report(m, &s, cause, err);
+    if (r == 0 && good)
+        chart_kind_settle(m, &s);
+    return r;
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------ */
@@ -505,9 +518,11 @@ static void map_content(void *ctx, const struct controller_event *e, struct cont
     size_t n;
 
     if (e->type != KUBE_DELETED) {
-        chart_kind_wake_waiting(m, a, &id, out);
+        if (str_eq(kube_label(e->object, STR("pintle.dev/type")), STR("tmpl")))
+            chart_kind_wake_waiting(m, a, &id, out);
         return;
     }
+    chart_kind_unsettle(m, a, id.repository, id.name);
     controller_wake_index(out, "charts", chart_kind_key(a, id.repository, id.name));
     n = store_dependencies(a, e->object, &deps);
     for (size_t i = 0; i < n; i++)
@@ -571,7 +586,7 @@ struct chart_manager *chart_manager_new(const struct chart_manager_options *o)
                                    .api_version = STR("v1"),
                                    .kind = STR("ConfigMap"),
                                    .ns = str_from(m->ns),
-                                   .label_selector = STR("pintle.dev/type=tmpl,pintle.dev/part=1"),
+                                   .label_selector = STR("pintle.dev/type in (tmpl,crds,default)"),
                                    .metadata_only = true,
                                    .map = map_content,
                                    .ctx = m };
@@ -587,8 +602,13 @@ struct chart_manager *chart_manager_new(const struct chart_manager_options *o)
 
 void chart_manager_free(struct chart_manager *m)
 {
+    void *digest;
+
     if (!m)
         return;
+    for (size_t i = 0; map_next(&m->settled, &i, NULL, &digest);)
+        free(digest);
+    map_done(&m->settled);
     map_done(&m->holding);
     map_done(&m->waiting);
     pthread_mutex_destroy(&m->mutex);

@@ -11,6 +11,7 @@
 
 #define CHART_API_VERSION "pintle.dev/v1alpha1"
 #define CHART_FIELD_MANAGER "pintle"
+#define CHART_ANNOTATION_ACCEPT "pintle.dev/accept-digest"
 #define REASON_DEPENDENCY "DependencyNotFound"
 #define REASON_CYCLE "DependencyCycle"
 
@@ -24,7 +25,10 @@ struct chart_manager {
     struct controller_kind kind;
     pthread_mutex_t mutex; /* guards: */
     struct map holding;    /* "repository/chart" of which a version is kept only because it is used */
-    struct map waiting;    /* "repository/chart\nCHART": this Chart needs that chart's content */
+    struct map
+        settled; /* "repository/chart\nCHART": the digest, owned, of what this Chart was found to be right for */
+    uint64_t deletions; /* of content, as they were told */
+    struct map waiting; /* "repository/chart\nCHART": this Chart needs that chart's content */
 };
 
 struct resolved {
@@ -48,11 +52,13 @@ struct subject { /* one Chart under reconciliation */
     size_t n_resolved;
     struct chart_stored *stored;
     size_t n_stored;
-    struct value md; /* annotations of the newest resolved version: deprecated, type, tags */
+    struct value content; /* metadata of all ConfigMaps with content of the chart */
+    struct value md;      /* annotations of the newest resolved version: deprecated, type, tags */
     bool deps_synced;
     struct registry_policy policy; /* whose signatures are wanted */
     int64_t interval_ms;           /* of the Repository */
     struct str retained;           /* versions that left the spec and who uses them; "" for none */
+    uint64_t deletions;            /* when this began */
     const char *reason;            /* of a failure, when the code does not tell */
     int64_t retry_ms; /* above 0: the server's answer was bad; its Repository asks again after so long */
 };
@@ -60,8 +66,16 @@ struct subject { /* one Chart under reconciliation */
 /* "repository/chart": what Charts, contents and Releases have in common. */
 struct str chart_kind_key(struct arena *a, struct str repository, struct str chart);
 
+/* Nothing has changed since all of it was in the cluster, as this process saw it. */
+bool chart_kind_is_settled(struct chart_manager *m, const struct subject *s);
+/* Unless content was deleted meanwhile. */
+void chart_kind_settle(struct chart_manager *m, const struct subject *s);
+void chart_kind_begin(struct chart_manager *m, struct subject *s); /* of a reconcile */
+void chart_kind_forget(struct chart_manager *m, struct arena *a, struct str chart_object);
+/* Content of this chart was deleted. */
+void chart_kind_unsettle(struct chart_manager *m, struct arena *a, struct str repository, struct str chart);
+
 /* Charts that wait for a dependency are woken when content of that chart is written. */
-void chart_kind_stop_waiting(struct chart_manager *m, const struct subject *s);
 void chart_kind_wake_waiting(struct chart_manager *m, struct arena *a, const struct chart_stored *id,
                              struct controller_wake *out);
 

@@ -257,17 +257,6 @@ static void wait_for(struct chart_manager *m, const struct subject *s, const str
     pthread_mutex_unlock(&m->mutex);
 }
 
-void chart_kind_stop_waiting(struct chart_manager *m, const struct subject *s)
-{
-    struct str key, mine = arena_printf(s->arena, "\n" STR_FMT, STR_ARG(kube_name(s->object)));
-
-    pthread_mutex_lock(&m->mutex);
-    for (size_t i = 0; map_next(&m->waiting, &i, &key, NULL);)
-        if (str_has_suffix(key, mine))
-            map_remove(&m->waiting, key);
-    pthread_mutex_unlock(&m->mutex);
-}
-
 void chart_kind_wake_waiting(struct chart_manager *m, struct arena *a, const struct chart_stored *id,
                              struct controller_wake *out)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is stored of a chart, and what of it has to go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
 #include "chart/kind.h"
-#include "json/json.h"
 
 #define USERS_SHOWN 10
 
@@ -73,6 +76,7 @@ int chart_kind_survey(struct chart_manager *m, struct subject *s, struct err **e
     }
     items = value_list_done(&ours);
     store_versions(s->arena, items, &s->stored, &s->n_stored);
+    s->content = items;
     r = content_delete_strays(m->kube, s->arena, str_from(m->ns), items, s->object, err);
     return r < 0 ? r : delete_halves(m, s, items, err);
 }
@@ -208,4 +212,104 @@ int chart_kind_sweep(struct chart_manager *m, struct subject *s, struct err **er
         set_holding(m, s, false);
     s->retained = arena_dup(s->arena, buf_str(&retained));
     return MIN(r, 0);
+}
+
+/* ---- nothing to do --------------------------------------------------------------------------------------------------- */
+
+static struct str settled_key(const struct subject *s)
+{
+    return arena_printf(s->arena, STR_FMT "\n" STR_FMT,
+                        STR_ARG(chart_kind_key(s->arena, s->repository, s->name)),
+                        STR_ARG(kube_name(s->object)));
+}
+
+/* Over all that decides what has to be in the cluster and in the status. */
+static void settled_digest(const struct subject *s, char hex[SHA256_HEX])
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(64 * KIB);
+
+    buf_addf(&text, STR_FMT "\n%lld\n" STR_FMT "\n" STR_FMT "\n" STR_FMT "\n", STR_ARG(kube_uid(s->object)),
+             (long long)kube_generation(s->object), STR_ARG(s->policy.digest),
+             STR_ARG(kube_annotation(s->object, STR(CHART_ANNOTATION_ACCEPT))),
+             STR_ARG(kube_annotation(s->object, STR(CONTROLLER_RECONCILE_AT))));
+    for (size_t i = 0; i < s->n_resolved; i++) {
+        buf_addf(&text, STR_FMT "\n" STR_FMT "\n", STR_ARG(s->resolved[i].version->version),
+                 STR_ARG(s->resolved[i].version->digest));
+        buf_add(&text, s->resolved[i].version->hash, sizeof(s->resolved[i].version->hash));
+    }
+    sha256_hex(buf_str(&text), hex);
+}
+
+bool chart_kind_is_settled(struct chart_manager *m, const struct subject *s)
+{
+    struct str key = settled_key(s);
+    char now[SHA256_HEX];
+    const char *then;
+    bool same;
+
+    settled_digest(s, now);
+    pthread_mutex_lock(&m->mutex);
+    then = map_get(&m->settled, key);
+    same = then && strcmp(then, now) == 0;
+    pthread_mutex_unlock(&m->mutex);
+    return same;
+}
+
+void chart_kind_settle(struct chart_manager *m, const struct subject *s)
+{
+    struct str key = settled_key(s);
+    char now[SHA256_HEX];
+
+    settled_digest(s, now);
+    pthread_mutex_lock(&m->mutex);
+    if (m->deletions == s->deletions)
+        free(map_put(&m->settled, key, xstrdup(now)));
+    pthread_mutex_unlock(&m->mutex);
+}
+
+void chart_kind_unsettle(struct chart_manager *m, struct arena *a, struct str repository, struct str chart)
+{
+    struct str prefix = arena_printf(a, STR_FMT "\n", STR_ARG(chart_kind_key(a, repository, chart))), key;
+
+    pthread_mutex_lock(&m->mutex);
+    m->deletions++;
+    for (size_t i = 0; map_next(&m->settled, &i, &key, NULL);)
+        if (str_has_prefix(key, prefix))
+            free(map_remove(&m->settled, key));
+    pthread_mutex_unlock(&m->mutex);
+}
+
+/* With the mutex held: what "repository/chart\nCHART" keys say of this Chart. */
+static void *remove_of(struct map *of, struct str suffix)
+{
+    struct str key;
+
+    for (size_t i = 0; map_next(of, &i, &key, NULL);)
+        if (str_has_suffix(key, suffix))
+            return map_remove(of, key);
+    return NULL;
+}
+
+void chart_kind_begin(struct chart_manager *m, struct subject *s)
+{
+    struct str mine = arena_printf(s->arena, "\n" STR_FMT, STR_ARG(kube_name(s->object)));
+
+    pthread_mutex_lock(&m->mutex);
+    s->deletions = m->deletions;
+    while (remove_of(&m->waiting, mine))
+        ;
+    pthread_mutex_unlock(&m->mutex);
+}
+
+void chart_kind_forget(struct chart_manager *m, struct arena *a, struct str chart_object)
+{
+    struct str mine = arena_printf(a, "\n" STR_FMT, STR_ARG(chart_object));
+    void *digest;
+
+    pthread_mutex_lock(&m->mutex);
+    while (remove_of(&m->waiting, mine))
+        ;
+    while ((digest = remove_of(&m->settled, mine)))
+        free(digest);
+    pthread_mutex_unlock(&m->mutex);
 }

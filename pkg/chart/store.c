@@ -11,6 +11,9 @@
 #define SUBCHART_CRDS "subchart-crds.yaml" /* for people; not a file of the chart */
 #define ANNOTATION_DEPENDENCIES "pintle.dev/dependencies"
 
+/* The sets of a version; the first one says that it is there. */
+static const char *const types[] = { "tmpl", "crds", "default" };
+
 struct kept {
     struct kept *next; /* most recently used first */
     char *key;
@@ -116,57 +119,59 @@ static struct value dependencies_text(struct arena *a, const struct store_depend
     return value_from_str(arena_dup(a, buf_str(&text)));
 }
 
-static int write_set(struct kube *k, struct arena *a, const struct content_set *set,
-                     const struct content_file *files, size_t n, size_t *written, size_t *parts,
-                     struct err **err)
+void store_sets(struct arena *a, struct str ns, const struct chart_stored *id, const struct chart *chart,
+                struct value owner, const struct store_dependency *deps, size_t n_deps,
+                struct store_set ret[STORE_SETS])
 {
-    size_t w = 0, p = 0;
-    int r = content_write(k, a, set, files, n, &w, &p, err);
+    static const enum part parts[STORE_SETS] = { PART_DEFAULT, PART_CRDS, PART_TMPL };
+    static const char *const names[STORE_SETS] = { "default", "crds", "tmpl" };
+    struct str extra = subchart_crds(a, chart);
 
-    *written += w;
-    *parts += p;
-    return r;
+    for (size_t i = 0; i < STORE_SETS; i++) {
+        struct content_file *files;
+
+        ret[i].set = make_set(a, ns, names[i], id, owner);
+        ret[i].n = pick_files(a, chart, parts[i], &files);
+        if (parts[i] == PART_CRDS && extra.n > 0)
+            files[ret[i].n++] = (struct content_file){ .path = STR(SUBCHART_CRDS), .data = extra };
+        ret[i].files = files;
+    }
+    if (n_deps > 0) {
+        value_setz(ret[2].set.annotations, ANNOTATION_DEPENDENCIES, dependencies_text(a, deps, n_deps));
+        value_setz(ret[2].set.labels, STORE_LABEL_DEPENDENT, VALUE_STR("true"));
+    }
+}
+
+bool store_is_chart_file(const struct content_file *f)
+{
+    return !str_eq(f->path, STR(SUBCHART_CRDS));
 }
 
 int store_write(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
                 const struct chart *chart, struct value owner, const struct store_dependency *deps,
                 size_t n_deps, size_t *ret_written, size_t *ret_parts, struct err **err)
 {
-    struct content_set tmpl = make_set(a, ns, "tmpl", id, owner), crds = make_set(a, ns, "crds", id, owner);
-    struct content_set defaults = make_set(a, ns, "default", id, owner);
-    struct content_file *files;
-    struct str extra;
-    size_t n, written = 0, parts = 0;
-    int r;
+    struct store_set sets[STORE_SETS];
+    size_t written = 0, parts = 0;
 
-    n = pick_files(a, chart, PART_DEFAULT, &files);
-    r = write_set(k, a, &defaults, files, n, &written, &parts, err);
-    if (r < 0)
-        return r;
-    n = pick_files(a, chart, PART_CRDS, &files);
-    extra = subchart_crds(a, chart);
-    if (extra.n > 0)
-        files[n++] = (struct content_file){ .path = STR(SUBCHART_CRDS), .data = extra };
-    r = write_set(k, a, &crds, files, n, &written, &parts, err);
-    if (r < 0)
-        return r;
-    if (n_deps > 0) {
-        value_setz(tmpl.annotations, ANNOTATION_DEPENDENCIES, dependencies_text(a, deps, n_deps));
-        value_setz(tmpl.labels, STORE_LABEL_DEPENDENT, VALUE_STR("true"));
+    store_sets(a, ns, id, chart, owner, deps, n_deps, sets);
+    for (size_t i = 0; i < STORE_SETS; i++) {
+        size_t w = 0, p = 0;
+        int r = content_write(k, a, &sets[i].set, sets[i].files, sets[i].n, &w, &p, err);
+
+        if (r < 0)
+            return r;
+        written += w;
+        parts += p;
     }
-    n = pick_files(a, chart, PART_TMPL, &files);
-    r = write_set(k, a, &tmpl, files, n, &written, &parts, err);
-    if (r == 0) {
-        *ret_written = written;
-        *ret_parts = parts;
-    }
-    return r;
+    *ret_written = written;
+    *ret_parts = parts;
+    return 0;
 }
 
 int store_delete(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
                  struct err **err)
 {
-    static const char *const types[] = { "tmpl", "crds", "default" };
     int r = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(types) && r == 0; i++)
@@ -210,6 +215,12 @@ void chart_store_free(struct chart_store *s)
     free(s);
 }
 
+static bool is_first(struct value object, const char *type)
+{
+    return str_eq(kube_label(object, STR("pintle.dev/type")), str_from(type)) &&
+           str_eq(kube_label(object, STR("pintle.dev/part")), STR("1"));
+}
+
 static int compare_stored(const void *x, const void *y)
 {
     const struct chart_stored *a = x, *b = y;
@@ -236,13 +247,37 @@ void store_versions(struct arena *a, struct value items, struct chart_stored **r
     size_t n = 0;
 
     for (struct value_iter it = value_iter(items); value_next(&it);)
-        if (str_eq(kube_label(it.v, STR("pintle.dev/type")), STR("tmpl")) &&
-            str_eq(kube_label(it.v, STR("pintle.dev/part")), STR("1")) && !kube_is_deleting(it.v))
+        if (is_first(it.v, "tmpl") && !kube_is_deleting(it.v))
             all[n++] = store_identity(it.v);
     if (n > 1)
         qsort(all, n, sizeof(*all), compare_stored);
     *ret = all;
     *ret_n = n;
+}
+
+/* How many ConfigMaps there are of one set, and how many there have to be: 0 without the first. */
+static bool is_whole(struct value items, const struct chart_stored *id, const char *type)
+{
+    size_t have = 0;
+    int64_t want = 0;
+
+    for (struct value_iter it = value_iter(items); value_next(&it);) {
+        if (!str_eq(kube_label(it.v, STR("pintle.dev/type")), str_from(type)) || kube_is_deleting(it.v) ||
+            !str_eq(store_identity(it.v).version, id->version))
+            continue;
+        have++;
+        if (is_first(it.v, type) && !str_to_int64(kube_label(it.v, STR("pintle.dev/parts")), &want))
+            return false;
+    }
+    return want > 0 && have >= (size_t)want;
+}
+
+bool store_is_whole(struct value items, const struct chart_stored *id)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (!is_whole(items, id, types[i]))
+            return false;
+    return true;
 }
 
 int chart_store_list(struct chart_store *s, struct str repository, struct str name, struct arena *a,
@@ -303,7 +338,7 @@ static int read_set(struct chart_store *s, struct file_list *l, const char *type
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++)
-        if (!str_eq(files[i].path, STR(SUBCHART_CRDS)))
+        if (store_is_chart_file(&files[i]))
             add_file(l,
                      prefix.n ? arena_printf(l->arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(files[i].path))
                               : files[i].path,

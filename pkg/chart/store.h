@@ -18,6 +18,19 @@ struct store_dependency {
     struct chart_stored stored;
 };
 
+enum { STORE_SETS = 3 };
+struct store_set {
+    struct content_set set;
+    struct content_file *files;
+    size_t n;
+};
+/* The three sets in the order in which they are written; in `a`. Pure. */
+void store_sets(struct arena *a, struct str ns, const struct chart_stored *id, const struct chart *chart,
+                struct value owner, const struct store_dependency *deps, size_t n_deps,
+                struct store_set ret[STORE_SETS]);
+/* False for what is there for people alone. */
+bool store_is_chart_file(const struct content_file *f);
+
 /* Writes all three sets, owned by `owner` (the Chart object). *ret_written counts write requests, *ret_parts ConfigMaps. */
 NODISCARD int store_write(struct kube *k, struct arena *a, struct str ns, const struct chart_stored *id,
                           const struct chart *chart, struct value owner, const struct store_dependency *deps,
@@ -27,7 +40,9 @@ NODISCARD int store_delete(struct kube *k, struct arena *a, struct str ns, const
 
 /* Of ConfigMaps, or their metadata: whose content they are; strings are borrowed. */
 struct chart_stored store_identity(struct value object);
-/* The versions of which everything is there, highest first; in `a`. `items` may have other ConfigMaps too. */
+/* The versions that are there, highest first; in `a`. `items` may have other ConfigMaps too. */
 void store_versions(struct arena *a, struct value items, struct chart_stored **ret, size_t *ret_n);
+/* Nothing of that version is missing among these ConfigMaps of its chart. */
+bool store_is_whole(struct value items, const struct chart_stored *id);
 /* What a version's "tmpl" says it takes from other Charts; in `a`. 0 when it cannot be read. */
 size_t store_dependencies(struct arena *a, struct value tmpl, struct store_dependency **ret);

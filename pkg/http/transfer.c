@@ -423,7 +423,7 @@ static int redirect(struct transfer *t, struct err **err)
 
     describe(t, &what);
     if (++t->hops > t->redirects)
-        return err_set(err, ERRC_LIMIT, "%s: more than %d redirects", buf_z(&what), t->redirects);
+        return err_set(err, ERRC_UNAVAILABLE, "%s: more than %d redirects", buf_z(&what), t->redirects);
     r = http_url_resolve(str_from(t->url), transfer_answer_header(t, STR("Location")), &next, err);
     if (r < 0)
         return err_wrap(err, r, "%s: redirect", buf_z(&what));

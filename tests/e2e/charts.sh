@@ -92,6 +92,9 @@ content_is "what a Chart brought goes with it" '-lib-1' ''
 delete /api/v1/namespaces/pintle-system/configmaps/helm-tmpl-main-solo-1.1.0
 content_is "deleted content comes back" 'tmpl-main-solo' 'helm-tmpl-main-solo-1.1.0 '
 
+delete /api/v1/namespaces/pintle-system/configmaps/helm-default-main-solo-1.1.0
+content_is "and so do the default values" 'default-main-solo' 'helm-default-main-solo-1.1.0 '
+
 # ---- the same version again -------------------------------------------------------------------------------------------------
 before=$(get configmap pintle-system/helm-default-main-solo-1.1.0 -o yaml | grep -c hello)
 sed -i 's/hello/other/' "$work/src/solo/values.yaml"

@@ -2,7 +2,8 @@
 """A chart repository that behaves as badly as it is told: bad_server.py DIR prints its URL and serves DIR.
 
 /NAME/FILE is answered as DIR/NAME.how says: good (the file DIR/NAME/FILE), 404, 500, html, close (no answer), silent (nothing,
-with an open connection), slow (a byte a second), endless (a body without end). A request for FILE alone can be told apart with
+with an open connection), slow (a byte a second), endless (a body without end), short (less than it announced), long (more),
+headers (without end), loop (redirects to itself), empty (no body). A request for FILE alone can be told apart with
 DIR/NAME.FILE.how.
 """
 import http.server
@@ -73,6 +74,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
         while True:
             self.wfile.write(b"# and so on\n" * 1000)
             time.sleep(0.01)
+
+    def be_short(self, path):
+        with open(path, "rb") as f:
+            body = f.read()
+        self.head(200, length=len(body) + 100)
+        self.wfile.write(body)
+
+    def be_long(self, path):
+        self.be_good(path)
+        self.wfile.write(b"and more\n" * 100)
+
+    def be_headers(self, _):
+        self.send_response(200)
+        self.flush_headers()
+        for i in range(100000):
+            self.wfile.write(b"X-Number-%d: %s\r\n" % (i, b"x" * 100))
+
+    def be_loop(self, _):
+        self.send_response(302)
+        self.send_header("Location", self.path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def be_empty(self, _):
+        self.answer(200, b"")
 
     def handle_one_request(self):
         try:

@@ -5,6 +5,7 @@
 #   servers_start NAME ARGS…      tests/lib/chart_server.py; its port is in ${port[NAME]}
 #   registry_start NAME [YAML]    Debian's docker-registry with this `auth:` and `http: tls:` text; ${port[NAME]}
 #   servers_certificates DIR      ca.crt, server.crt, server.key (127.0.0.1, localhost), client.crt, client.key
+#   servers_certificate DIR NAME SAN START END   one more, signed by DIR/ca.crt; times as YYYYMMDDHHMMSSZ
 #   servers_stop
 declare -A port
 servers_pids=()
@@ -50,6 +51,18 @@ servers_certificates() {
         openssl x509 -req -days 2 -in "$dir/$who.csr" -CA "$dir/ca.crt" -CAkey "$dir/ca.key" -CAcreateserial \
             -extfile <(echo "subjectAltName=IP:127.0.0.1,DNS:localhost") -out "$dir/$who.crt" 2>/dev/null
     done
+}
+
+servers_certificate() {
+    local dir=$1 name=$2
+    mkdir -p "$dir/new"
+    : >"$dir/index.txt"
+    [ -s "$dir/serial" ] || echo 1000 >"$dir/serial"
+    printf '[ca]\ndefault_ca = it\n[it]\nnew_certs_dir = %s/new\ndatabase = %s/index.txt\nserial = %s/serial\ndefault_md = sha256\npolicy = any\n[any]\ncommonName = supplied\n' \
+        "$dir" "$dir" "$dir" >"$dir/ca.cnf"
+    openssl req -newkey rsa:2048 -nodes -subj "/CN=$name" -keyout "$dir/$name.key" -out "$dir/$name.csr" 2>/dev/null
+    openssl ca -batch -notext -config "$dir/ca.cnf" -cert "$dir/ca.crt" -keyfile "$dir/ca.key" -in "$dir/$name.csr" \
+        -extfile <(echo "subjectAltName=$3") -startdate "$4" -enddate "$5" -out "$dir/$name.crt" 2>"$dir/ca.log"
 }
 
 servers_stop() {
