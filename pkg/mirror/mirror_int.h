@@ -11,6 +11,7 @@
 #include "oci/oci.h"
 
 #define MIRROR_STAGING "import-"     /* and random digits: a bundle that is being unpacked */
+#define MIRROR_INDEX_SUFFIX ".index" /* of an index that is being read, in cache/ */
 #define MIRROR_NESTED_MAX 4          /* indexes of manifests in each other */
 #define MIRROR_CACHE_MAX (512 * MIB) /* of cache/, unless told otherwise */
 

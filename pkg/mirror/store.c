@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "mirror/mirror_int.h"
 
 #define MARK "pintle-mirror"
+#define ABANDONED_S 3600
 #define MARK_TEXT "pintle-mirror 1\n"
 
 char *mirror_file(const struct mirror *m, const char *fmt, ...)
@@ -200,6 +202,28 @@ static void sweep(const char *dir, int depth)
     fs_names_free(names, n);
 }
 
+/* Downloads and copies of killed processes. Those of living ones are not told by a lock: they are younger. */
+static void sweep_cache(struct mirror *m)
+{
+    CLEANUP(free_ptr) char *dir = mirror_file(m, "cache");
+    int64_t now = clock_wall().s;
+    char **names;
+    size_t n;
+
+    if (fs_list_dir(dir, &names, &n, NULL) < 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(free_ptr) char *path = fs_join(dir, names[i]);
+        struct str name = str_from(names[i]);
+        struct stat st;
+
+        if ((str_has_suffix(name, STR(".new")) || str_has_suffix(name, STR(MIRROR_INDEX_SUFFIX))) &&
+            lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtim.tv_sec < now - ABANDONED_S)
+            unlink(path);
+    }
+    fs_names_free(names, n);
+}
+
 /* What imports left that were killed: nobody holds their lock. */
 static void sweep_staging(struct mirror *m)
 {
@@ -252,6 +276,7 @@ int mirror_lock(struct mirror *m, struct err **err)
         CLEANUP(free_ptr) char *charts = mirror_file(m, "charts");
 
         sweep_staging(m);
+        sweep_cache(m);
         sweep(m->folder, FS_TREE_DEPTH_MAX); /* itself alone: uploads and cache belong to servers */
         sweep(objects, 0);
         sweep(charts, 0);

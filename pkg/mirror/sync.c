@@ -74,7 +74,7 @@ static struct str index_key(const struct sync *s, struct arena *a, const struct 
 static int fetch_index(struct sync *s, const struct registry_source *source, struct str chart,
                        struct err **err)
 {
-    CLEANUP(free_ptr) char *path = mirror_file(s->m, "cache/index-%08x.yaml", arc4random());
+    CLEANUP(free_ptr) char *path = mirror_file(s->m, "cache/%08x" MIRROR_INDEX_SUFFIX, arc4random());
     struct registry_load load = { .repository = index_key(s, s->arena, source, chart), .path = path };
     struct registry_loaded loaded;
     struct registry_fetched known;

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib/check.sh
+. tests/lib/chart_servers.sh
 PINTLE=$(realpath "${PINTLE:-build/pintle}")
 for tool in "${HELM:-}" "${HELM3:-}"; do
     [ -x "$tool" ] || { echo "SKIP mirror: no real helm"; echo "0 passed, 0 failed"; exit 0; }
@@ -22,7 +23,7 @@ stop() {
     for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null; done
     pids=()
 }
-trap 'stop; gpgconf --homedir "$dir/gpg" --kill all 2>/dev/null; [ -n "${KEEP_TMP:-}" ] || rm -rf "$dir"' EXIT
+trap 'stop; servers_stop; gpgconf --homedir "$dir/gpg" --kill all 2>/dev/null; [ -n "${KEEP_TMP:-}" ] || rm -rf "$dir"' EXIT
 unset HTTP_PROXY HTTPS_PROXY http_proxy https_proxy HELM_REPOSITORY_CONFIG HELM_REPOSITORY_CACHE HELM_REGISTRY_CONFIG
 export HOME=$dir/home XDG_CACHE_HOME= XDG_CONFIG_HOME= DOCKER_CONFIG=$dir/docker KUBECONFIG=/dev/null
 mkdir -p "$HOME"
@@ -47,6 +48,8 @@ mkdir -m 700 "$dir/gpg"
 gpg --homedir "$dir/gpg" --batch --quiet --passphrase '' --quick-generate-key 'Tester <t@example.com>' rsa2048 sign never 2>/dev/null
 gpg --homedir "$dir/gpg" --batch --export-secret-keys >"$dir/secring.gpg" 2>/dev/null
 gpg --homedir "$dir/gpg" --batch --export >"$dir/pubring.gpg" 2>/dev/null
+gpg --homedir "$dir/gpg" --batch --quiet --passphrase '' --quick-generate-key 'Other <o@example.com>' rsa2048 sign never 2>/dev/null
+gpg --homedir "$dir/gpg" --batch --export Other >"$dir/other.gpg" 2>/dev/null
 chart() { # NAME VERSION TEXT [DEPENDENCY]
     mkdir -p "$dir/src/$1/templates"
     printf 'apiVersion: v2\nname: %s\nversion: %s\ndescription: %s\nhome: https://example.com/%s\nmaintainers: [{ name: Ann, email: ann@example.com }]\n%s' \
@@ -256,4 +259,78 @@ for at in 600 2000 $((size / 2)) $((size - 5000)); do
 done
 head -c $((size / 2)) "$dir/bundle" >"$dir/damaged"
 check_status "a bundle that is cut short" 1 "$PINTLE" mirror import "$dir/sixth" "$dir/damaged" --key "$dir/sign.pub"
+
+# ---- what helm pushed to another registry, Debian's -----------------------------------------------------------------------------------
+registry_charts() {
+    local helm name version digest upstream=127.0.0.1:${port[other]}
+    fresh_helm
+    for version in 0.9.0 1.1.0 1.2.0+build.7; do
+        check_status "push of base $version to docker-registry" 0 "$HELM" push "$dir/source/base-$version.tgz" "oci://$upstream/charts" --plain-http
+    done
+    check_has "sync from docker-registry" "$("$PINTLE" mirror sync "$dir/registry" "oci://$upstream/charts" 'base@*' --latest 0 --plain-http)" "3 added"
+    check_has "again: all is kept" "$("$PINTLE" mirror sync "$dir/registry" "oci://$upstream/charts" 'base@*' --latest 0 --plain-http)" "3 kept"
+    serve registry "$dir/registry"
+    for version in 0.9.0 1.1.0 1.2.0_build.7; do
+        curl -sSf -H 'Accept: application/vnd.oci.image.manifest.v1+json' -o "$dir/upstream.json" "http://$upstream/v2/charts/base/manifests/$version"
+        curl -sSf -o "$dir/mirror.json" "$url/v2/base/manifests/$version"
+        check_eq "the manifest of $version is docker-registry's" "$(sum "$dir/mirror.json")" "$(sum "$dir/upstream.json")"
+        for helm in "$HELM" "$HELM3"; do
+            name=$(basename "$helm")
+            digest=sha256:$(sum "$dir/upstream.json")
+            rm -rf "$dir/pinned" && mkdir "$dir/pinned"
+            # helm 3 knows no digests in references
+            [ "$helm" = "$HELM3" ] || check_status "$name pulls $version by the digest it has upstream" 0 "$helm" pull "oci://$host/base@$digest" --plain-http -d "$dir/pinned"
+            check_status "$name pulls $version and its provenance" 0 "$helm" pull "oci://$host/base" --version "${version/_/+}" --plain-http -d "$dir/pinned" --verify --keyring "$dir/pubring.gpg"
+            check_eq "$name: bytes of $version" "$(sum "$dir/pinned/base-${version/_/+}.tgz")" "$(sum "$dir/source/base-${version/_/+}.tgz")"
+        done
+    done
+    check_has "docker-registry's charts beside those of a chart repository" \
+        "$("$PINTLE" mirror sync "$dir/second" "oci://$upstream/charts" 'base@*' --latest 0 --plain-http)" "0 added, 3 kept"
+    check_status "prune leaves its manifests" 0 "$PINTLE" mirror prune "$dir/second" --min-age 0s
+    check_status "verify finds them" 0 "$PINTLE" mirror verify "$dir/second"
+}
+if ! command -v docker-registry >/dev/null; then
+    skip "docker-registry" "not installed"
+elif registry_start other; then
+    registry_charts
+else
+    fail "docker-registry starts"
+fi
+
+# ---- installed: from a mirror, and from the one in the controller --------------------------------------------------------------------
+"$PINTLE" dev --data "$dir/dev" --write-kubeconfig "$dir/kubeconfig" --delay 100ms >"$dir/dev.out" 2>"$dir/dev.log" &
+pids+=($!)
+wait_for 20 grep -q '^API server' "$dir/dev.out" || fail "pintle dev starts" "$(cat "$dir/dev.log")"
+export KUBECONFIG=$dir/kubeconfig
+cat >"$dir/repository.yaml" <<END
+apiVersion: pintle.dev/v1alpha1
+kind: Repository
+metadata: { name: kept }
+spec: { name: kept, url: "$source_url", mirror: { latest: 0, devel: true, dependencies: false } }
+END
+check_status "a mirrored Repository" 0 "$PINTLE" apply -f "$dir/repository.yaml"
+kept() { "$PINTLE" get repository kept -o json | python3 -c 'import json, sys; s = json.load(sys.stdin).get("status", {}); print(*[c["reason"] for c in s.get("conditions", []) if c["type"] == "Mirrored"], s.get("mirror", {}).get("url"))'; }
+wait_for 20 sh -c "'$PINTLE' get repository kept -o json | grep -q '\"reason\": *\"Mirrored\"'" || fail "it is mirrored" "$(kept)"
+kept_url=$(kept | sed 's/.* //')
+check_eq "the mirror serves what the source has" "$(curl -fsS "$kept_url/index.yaml" | grep -c '^  - ')" "$(curl -fsS "$source_url/index.yaml" | grep -c '^  - ')"
+for helm in "$HELM" "$HELM3"; do
+    name=$(basename "$helm")
+    fresh_helm
+    check_status "$name repo add" 0 "$helm" repo add m "$mirror_url"
+    check_status "$name repo add of the controller's" 0 "$helm" repo add kept "$kept_url"
+    n=0
+    for chart in "m/base --version 1.1.0" "kept/base --version 0.9.0" "base --repo $kept_url" "oci://$mirror_host/base --version 1.1.0 --plain-http" \
+        "oci://${kept_url#http://}/base --version 1.2.0+build.7 --plain-http" "kept/base --version 1.1.0 --verify --keyring $dir/pubring.gpg"; do
+        n=$((n + 1))
+        out=$("$helm" install "x$n" $chart 2>&1)
+        check_eq "$name installs $chart" "$? $(sed -n 's/^STATUS: //p' <<<"$out")" "0 deployed"
+        check_eq "$name: its object is there" "$("$PINTLE" get configmap base -o json | grep -c '"app.kubernetes.io/managed-by": *"Helm"')" 1
+        check_status "$name upgrades to it" 0 "$helm" upgrade "x$n" m/base --version 1.1.0
+        check_eq "$name: the release is known" "$("$helm" ls -q)" "x$n"
+        check_status "$name uninstalls it" 0 "$helm" uninstall "x$n"
+    done
+    check_status "$name pull --verify from the controller's mirror" 0 "$helm" pull kept/base --version 1.0.0 -d "$dir/back" --verify --keyring "$dir/pubring.gpg"
+    check_status "$name: a keyring of somebody else" 1 "$helm" pull kept/base --version 1.0.0 -d "$dir/back" --verify --keyring "$dir/other.gpg"
+    check_status "$name: nothing can be pushed there" 1 "$helm" push "$dir/source/base-0.9.0.tgz" "oci://${kept_url#http://}" --plain-http
+done
 finish

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -283,6 +284,41 @@ static void test_what_a_killed_writer_left_is_swept_and_never_seen(void **state)
     assert_false(fs_exists(record));
 }
 
+static void test_old_downloads_of_killed_processes_go(void **state)
+{
+    static const struct {
+        const char *name;
+        bool old, goes;
+    } files[] = {
+        { "cache/1234abcd.index", true, true },
+        { "cache/1234abcd.index2", true, false },
+        { "cache/5678abcd.index", false, false },
+        { "cache/ab.12345678.new", true, true },
+        { "cache/abcd", true, false },
+    };
+    struct fixture *f = *state;
+    struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+    CLEANUP(free_ptr) char *dir = fs_join(f->folder, "cache");
+    struct mirror_record r;
+    struct err *err = NULL;
+
+    assert_ok(fs_make_dirs(dir, 0755, &err), err);
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        CLEANUP(free_ptr) char *path = fs_join(f->folder, files[i].name);
+
+        assert_ok(fs_write_file(path, STR("x"), 0644, &err), err);
+        if (files[i].old)
+            assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    add(f, make_chart(f->arena, "web", "1.0.0", 1), &r);
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        CLEANUP(free_ptr) char *path = fs_join(f->folder, files[i].name);
+
+        if (fs_is_file(path) == files[i].goes)
+            fail_case("%s", files[i].name);
+    }
+}
+
 static void test_records_come_newest_first(void **state)
 {
     static const char *const versions[] = { "1.9.0", "1.10.0", "2.0.0-rc1", "2.0.0" };
@@ -350,6 +386,7 @@ int main(void)
         TEST(test_verify_finds_what_is_damaged),
         TEST(test_a_folder_of_other_things_is_left_alone),
         TEST(test_what_a_killed_writer_left_is_swept_and_never_seen),
+        TEST(test_old_downloads_of_killed_processes_go),
         TEST(test_records_come_newest_first),
         TEST(test_an_index_has_what_is_in_its_folder),
     };
