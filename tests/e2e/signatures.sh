@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# spec.verify: charts whose signatures are good, bad in each way, absent, or cannot be had, under each policy; provenance files of
+# H27 and spec.verify: charts whose signatures are good, bad in each way, absent, or cannot be had, under each policy; provenance files of
 # web servers and registries, cosign's signatures. Nothing of a chart that is refused gets into the cluster.
 set -u
 cd "$(dirname "$0")/../.." || exit 2

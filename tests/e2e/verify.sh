@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# verify, and --verify of pull, template, show and dependency: whatever is not signed as it should be is refused, and nothing of it
+# H27: verify, and --verify of pull, template, show and dependency: whatever is not signed as it should be is refused, and nothing of it
 # is left.
 set -u
 cd "$(dirname "$0")/../.." || exit 2

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provenance files made by gpg (tests/data/provenance/make.sh) against a keyring, on a day of 2025. */
+/* H27: provenance files made by gpg (tests/data/provenance/make.sh) against a keyring, on a day of 2025. */
+#include <pthread.h>
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/limits.h"
@@ -278,6 +281,51 @@ static void test_files_are_checked_in_the_order_and_words_of_helm(void **state)
     assert_str(v.identities[0], "rsa <rsa@example.com>");
 }
 
+struct job {
+    struct str ring, good, bad;
+    int wrong; /* answers */
+};
+
+static void *verify_often(void *ctx)
+{
+    struct job *j = ctx;
+
+    for (int i = 0; i < 40; i++) {
+        CLEANUP(arena_free) struct arena *own = arena_new(64 * MIB);
+        struct provenance_job job = { .keyrings = &j->ring,
+                                      .n_keyrings = 1,
+                                      .text = i % 2 ? j->good : j->bad,
+                                      .file_name = STR(FILE_NAME),
+                                      .digest = str_from(digest) };
+        struct provenance_verified v = { 0 };
+        int r = provenance_verify(own, &job, &v, NULL);
+
+        j->wrong += i % 2 ? r != 0 || v.fingerprint.n != 40 : r != -ERRC_UNAUTHORIZED;
+    }
+    return NULL;
+}
+
+static void test_threads_verify_side_by_side(void **state)
+{
+    CLEANUP(buf_done) struct buf good = BUF_INIT(MIB), bad = BUF_INIT(MIB);
+    pthread_t threads[4];
+    struct job jobs[ARRAY_SIZE(threads)];
+    FILE *before = stderr;
+
+    UNUSED(state);
+    check_read_data("provenance/sub.prov", &good);
+    check_read_data("provenance/changed.prov", &bad);
+    for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+        jobs[i] = (struct job){ buf_str(&ring), buf_str(&good), buf_str(&bad), 0 };
+        assert_int_equal(pthread_create(&threads[i], NULL, verify_often, &jobs[i]), 0);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+        assert_num(jobs[i].wrong, 0);
+    assert_ptr_equal(stderr, before);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -291,6 +339,7 @@ int main(void)
         TEST(test_every_kind_of_keyring_is_read),
         TEST(test_a_damaged_keyring_lets_no_stranger_in),
         TEST(test_limits),
+        TEST(test_threads_verify_side_by_side),
         TEST(test_files_are_checked_in_the_order_and_words_of_helm),
     };
 
