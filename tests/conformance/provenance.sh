@@ -30,16 +30,21 @@ key() { g "${@:4}" --quick-generate-key "$1 <$1@example.com>" "$2" "$3" "$expiry
 fingerprint() { g --with-colons --list-keys "$1@example.com" | awk -F: '/^fpr/ { print $10; exit }'; }
 expiry=never
 for name in rsa:rsa2048 rsa4096:rsa4096 ed25519:ed25519 p256:nistp256 p384:nistp384 p521:nistp521 k1:secp256k1 brainpool:brainpoolP256r1 \
-    dsa:dsa2048 weak:rsa1024 revoked:ed25519 stranger:ed25519 two:ed25519; do
+    dsa:dsa2048 weak:rsa1024 revoked:ed25519 stranger:ed25519 two:ed25519 renamed:ed25519 certified:ed25519; do
     key "${name%:*}" "${name#*:}" sign
 done
 for name in sub revokedsub; do
     key $name ed25519 cert
     g --quick-add-key "$(fingerprint $name)" ed25519 sign never
 done
-g --quick-add-uid "$(fingerprint two)" "second <second@example.com>"
+for name in two renamed; do g --quick-add-uid "$(fingerprint $name)" "second $name <second@example.com>"; done
+g --quick-revoke-uid "$(fingerprint renamed)" "second renamed <second@example.com>"
+key sha1key rsa2048 sign --cert-digest-algo SHA1
+key certifier ed25519 cert
+g -u certifier@example.com --quick-sign-key "$(fingerprint certified)"
 expiry=20210101T000000
-key expired ed25519 sign --faked-system-time 20200101T000000
+for name in expired prolonged; do key $name ed25519 sign --faked-system-time 20200101T000000; done
+g --quick-set-expire "$(fingerprint prolonged)" 10y
 
 mkdir -p "$dir/src/web/templates"
 cd "$dir/src" || exit 2
@@ -54,7 +59,7 @@ sum=${sum%% *}
 message() { printf 'apiVersion: v2\nname: web\nversion: 1.0.0\n\n...\nfiles:\n  %s: sha256:%s\n' "$1" "$2" >message; }
 sign() { g --digest-algo SHA512 "${@:2}" --clearsign -o "$1.prov" message; } # FILE OPTION…
 message web-1.0.0.tgz "$sum"
-for name in rsa rsa4096 ed25519 p256 p384 p521 k1 brainpool dsa weak revoked revokedsub stranger two sub; do sign $name -u $name@example.com; done
+for name in rsa rsa4096 ed25519 p256 p384 p521 k1 brainpool dsa weak revoked revokedsub stranger two sub renamed certified prolonged sha1key; do sign $name -u $name@example.com; done
 sign expired -u expired@example.com --faked-system-time 20200601T000000
 for hash in SHA1 SHA224 SHA256 SHA384; do sign ${hash,,} -u rsa@example.com --digest-algo $hash; done
 sign pair -u rsa@example.com -u ed25519@example.com
@@ -83,7 +88,7 @@ printf 'a: b\n\n...\nfiles:\n  web-1.0.0.tgz: x\n  web-1.0.0.tgz: sha256:%s\n' "
 sed 's/^:---/---/' "$gnupg/openpgp-revocs.d/$(fingerprint revoked).rev" | g --import
 printf 'key 1\nrevkey\ny\n0\n\ny\nsave\n' | g --no-batch --command-fd 0 --edit-key "$(fingerprint revokedsub)" >/dev/null
 ring=$dir/ring.gpg
-g --export rsa rsa4096 ed25519 p256 p384 p521 k1 brainpool dsa weak revoked two sub revokedsub expired >"$ring"
+g --export rsa rsa4096 ed25519 p256 p384 p521 k1 brainpool dsa weak revoked two sub revokedsub expired renamed certified prolonged sha1key >"$ring"
 g --export-secret-keys rsa ed25519 >"$dir/secret.gpg"
 g --export --armor ed25519 >"$dir/ring.asc"
 cd "$OLDPWD" || exit 2
@@ -94,7 +99,7 @@ prov() { # CASE: the archive with this provenance, where both look
     cp "$dir/src/web-1.0.0.tgz" "$dir/here/"
     [ "$1" = none ] || cp "$dir/src/$1.prov" "$dir/here/web-1.0.0.tgz.prov"
 }
-for name in rsa rsa4096 ed25519 p256 p384 p521 k1 brainpool dsa sub revoked revokedsub expired stranger sha224 sha256 sha384 tomorrow changed \
+for name in rsa rsa4096 ed25519 p256 p384 p521 k1 brainpool dsa sub certified prolonged revoked revokedsub expired stranger sha224 sha256 sha384 tomorrow changed \
     crlf around otherhash nohash comment cut empty garbage notclear otherchart otherdigest capitals onepart badyaml threeparts dashes none; do
     prov $name
     same verify "$dir/here/web-1.0.0.tgz" --keyring "$ring"
@@ -109,6 +114,7 @@ stricter() { # CASE TEXT: helm lets it through
     check_has "$1: its reason" "$(cat "$dir/p/x.err")" "Error: $2"
 }
 stricter sha1 "openpgp: weak algorithms are rejected: SHA1"
+stricter sha1key "openpgp: invalid key"
 stricter weak "openpgp: weak algorithms are rejected: RSA with 1024 bits"
 stricter pair "the provenance has more than one signature"
 stricter half "the provenance has more than one signature"
@@ -120,6 +126,9 @@ run_one "$HELM" "$dir/h/x" verify "$dir/here/web-1.0.0.tgz" --keyring "$ring"
 run_one "$PINTLE" "$dir/p/x" verify "$dir/here/web-1.0.0.tgz" --keyring "$ring"
 check_eq "a key of two names, in any order" "$(sort "$dir/p/x.out")" "$(sort "$dir/h/x.out")"
 
+prov renamed
+run_one "$PINTLE" "$dir/p/x" verify "$dir/here/web-1.0.0.tgz" --keyring "$ring"
+check_eq "a name that was revoked is not told" "$(grep '^Signed' "$dir/p/x.out")" "Signed by: renamed <renamed@example.com>"
 prov ed25519
 for keyring in "$dir/none" /dev/null "$dir/src/web-1.0.0.tgz" "$dir/src/ed25519.prov" "$gnupg/pubring.kbx" ""; do
     same verify "$dir/here/web-1.0.0.tgz" --keyring "$keyring"
