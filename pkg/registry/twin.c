@@ -90,7 +90,18 @@ static bool is_word_char(char c)
 struct word {
     struct str text;
     size_t before, behind; /* what is in front of it, with its quotation mark, and behind it */
+    bool number; /* of digits alone: a string for Helm, but not to YAML, and perhaps not these digits */
 };
+
+enum { DIGITS_MAX = 64 };
+
+static bool is_number(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!ascii_is_digit(s.p[i]))
+            return false;
+    return s.n <= DIGITS_MAX;
+}
 
 /* The last word of a line, when it is all of a value. */
 static bool last_word(struct str line, struct word *ret)
@@ -102,13 +113,14 @@ static bool last_word(struct str line, struct word *ret)
     to -= quoted;
     for (from = to; from > 0 && is_word_char(line.p[from - 1]);)
         from--;
-    *ret = (struct word){ str_sub(line, from, to), from, line.n - to };
+    *ret = (struct word){ .text = str_sub(line, from, to), .before = from, .behind = line.n - to };
     if (from == to || !ascii_is_alnum(line.p[from]) || line.p[to - 1] == ':')
         return false;
     if (quoted && (from == 0 || line.p[--from] != quote))
         return false;
+    ret->number = !quoted && is_number(ret->text);
     return from >= 2 && line.p[from - 1] == ' ' && (line.p[from - 2] == ':' || line.p[from - 2] == '-') &&
-           (quoted || yml_reads_as_string(ret->text));
+           (quoted || ret->number || yml_reads_as_string(ret->text));
 }
 
 /* ---- the entry that others are compared with --------------------------------------------------------------------------- */
@@ -317,7 +329,7 @@ static bool may_replace(enum rule rule, struct str was, struct str is, struct in
     if (rule == RULE_SAME || rule == RULE_TEXT)
         return rule == RULE_TEXT && is_text(was, is);
     if (!last_word(was, &old) || !last_word(is, &new) || old.before != new.before ||
-        old.behind != new.behind || memcmp(was.p, is.p, old.before) != 0)
+        old.behind != new.behind || memcmp(was.p, is.p, old.before) != 0 || (rule != RULE_WORD && new.number))
         return false;
     if (rule == RULE_VERSION)
         found->version = new.text;
