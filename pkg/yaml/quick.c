@@ -24,10 +24,10 @@ static void to_line_end(struct quick *q)
 static bool quick_to_content(struct quick *q)
 {
     while (q->p < q->end) {
-        if (*q->p == ' ')
-            q->p++;
-        else if (*q->p == '\n')
+        if (*q->p == '\n')
             q->line = ++q->p;
+        else if (*q->p == ' ')
+            q->p = quick_skip_blanks(q->p, q->end);
         else if (*q->p == '#')
             to_line_end(q);
         else
@@ -40,8 +40,7 @@ bool quick_end_of_line(struct quick *q)
 {
     const char *from = q->p;
 
-    while (q->p < q->end && *q->p == ' ')
-        q->p++;
+    q->p = quick_skip_blanks(q->p, q->end);
     if (q->p < q->end && *q->p == '#' && q->p > from)
         to_line_end(q);
     return q->p == q->end || *q->p == '\n';
@@ -214,11 +213,16 @@ static int try_quoted_key(struct quick *q, struct str *ret)
 
 static int try_plain_key(struct quick *q, struct str *ret)
 {
+    static const bool stop[256] = { [':'] = true, ['#'] = true, ['\t'] = true, ['\n'] = true };
     const char *p = q->p, *end = q->end;
 
     if (!quick_starts_plain(q))
         return *p == '?' || *p == ':' ? -1 : 0;
-    for (; p < end && *p != '\n'; p++) {
+    for (; p < end; p++) {
+        if (!stop[(unsigned char)*p])
+            continue;
+        if (*p == '\n')
+            break;
         if (*p == '\t' || (*p == '#' && p[-1] == ' '))
             return 0;
         if (*p == ':' && (p + 1 == end || p[1] == ' ' || p[1] == '\n'))
@@ -275,8 +279,7 @@ static bool read_list(struct quick *q, struct value *ret);
 static bool read_member(struct quick *q, long at, struct value *ret)
 {
     *ret = VALUE_NONE;
-    while (q->p < q->end && *q->p == ' ')
-        q->p++;
+    q->p = quick_skip_blanks(q->p, q->end);
     if (q->p < q->end && *q->p != '\n' && *q->p != '#')
         return !at_dash(q) && read_scalar(q, at, ret);
     if (!quick_to_content(q))

@@ -24,6 +24,18 @@ struct quick {
     size_t n_entries, cap_entries;
 };
 
+/* Indentation is half of the bytes of a deep text. */
+static inline const char *quick_skip_blanks(const char *p, const char *end)
+{
+    static const char blanks[8] = "        ";
+
+    while (end - p >= 8 && memcmp(p, blanks, 8) == 0)
+        p += 8;
+    while (p < end && *p == ' ')
+        p++;
+    return p;
+}
+
 /* The functions below return false when they give up; p is anywhere then. */
 
 /* Nothing but a comment may follow on the line; p to the line's end. */

@@ -265,8 +265,7 @@ static int plain_next_line(struct quick *q, const char **at, long indent, struct
         const char *line = ++p;
 
         ++*ret_breaks;
-        while (p < q->end && *p == ' ')
-            p++;
+        p = quick_skip_blanks(p, q->end);
         if (p == q->end || *p == '\n')
             continue;
         if (*p == '\t')
@@ -366,6 +365,10 @@ bool quick_plain_key(struct quick *q, struct str text, struct str *ret)
 
     if (text.n > QUICK_KEY_MAX || str_eq(text, STR("<<")))
         return false;
+    if (q->dropping && ascii_is_alpha(text.p[0])) { /* a word; not a number, some of which are no keys */
+        *ret = STR("");
+        return true;
+    }
     yml_resolve_tag(text, true, &v);
     if (v.kind == VALUE_STRING) {
         *ret = keep(q, text);
@@ -416,8 +419,7 @@ static bool block_find_indent(const struct quick *q, struct block *b, long inden
         long column;
         const char *line = p;
 
-        while (p < q->end && *p == ' ')
-            p++;
+        p = quick_skip_blanks(p, q->end);
         column = p - line;
         if (p < q->end && *p == '\t')
             return false;
