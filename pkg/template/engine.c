@@ -6,14 +6,25 @@
 
 #define NO_VALUE STR("<no value>")
 
+/* str_find(), for what is nearly never there and starts with a rare byte. */
+static size_t find_no_value(struct str s)
+{
+    const char *end = s.p + s.n;
+
+    for (const char *p = s.p; s.n > 0 && (p = memchr(p, NO_VALUE.p[0], (size_t)(end - p))); p++)
+        if (str_has_prefix((struct str){ p, (size_t)(end - p) }, NO_VALUE))
+            return (size_t)(p - s.p);
+    return STR_NPOS;
+}
+
 void exec_drop_no_value(struct buf *out, size_t from)
 {
     struct str rest = str_sub(buf_str(out), from, out->n);
-    size_t at = str_find(rest, NO_VALUE), to = from;
+    size_t at = find_no_value(rest), to = from;
 
     if (at == STR_NPOS)
         return;
-    for (; at != STR_NPOS; at = str_find(rest, NO_VALUE)) {
+    for (; at != STR_NPOS; at = find_no_value(rest)) {
         memmove(out->p + to, rest.p, at);
         to += at;
         rest = str_sub(rest, at + NO_VALUE.n, rest.n);
