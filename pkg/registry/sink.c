@@ -257,6 +257,8 @@ int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_fou
         item.version = arena_dup(s->chart.arena, twin->version);
     if (twin->app_version.p)
         item.app_version = arena_dup(s->chart.arena, twin->app_version);
+    if (twin->description.p)
+        item.description = arena_dup(s->chart.arena, twin->description);
     return take_entry(s, &item, twin->text, err);
 }
 

@@ -11,9 +11,10 @@
 #include "yaml/yaml.h"
 
 enum rule {
-    RULE_SAME, /* as it is */
-    RULE_WORD, /* the last word may be another string */
-    RULE_TEXT, /* within a block of text */
+    RULE_SAME,  /* as it is */
+    RULE_WORD,  /* the last word may be another string */
+    RULE_TEXT,  /* within a block of text */
+    RULE_TITLE, /* words on one line */
     RULE_VERSION,
     RULE_APP_VERSION,
 };
@@ -30,7 +31,7 @@ static const struct section {
     { { "created", 7 }, RULE_WORD, RULE_WORD },
     { { "dependencies", 12 }, RULE_SAME, RULE_WORD },
     { { "deprecated", 10 }, RULE_SAME, RULE_SAME },
-    { { "description", 11 }, RULE_SAME, RULE_SAME },
+    { { "description", 11 }, RULE_TITLE, RULE_SAME },
     { { "digest", 6 }, RULE_WORD, RULE_WORD },
     { { "engine", 6 }, RULE_SAME, RULE_SAME },
     { { "home", 4 }, RULE_WORD, RULE_WORD },
@@ -123,6 +124,21 @@ static bool last_word(struct str line, struct word *ret)
            (quoted || ret->number || yml_reads_as_string(ret->text));
 }
 
+/* The value of a line with a key, when it is a string for certain: words without quotation marks and nothing that YAML looks at.
+ * Empty otherwise. */
+static struct str title(struct str line)
+{
+    size_t from = str_find(line, STR(": "));
+    struct str text = from == STR_NPOS ? STR("") : str_sub(line, from + 2, line.n - 1);
+
+    if (text.n == 0 || !ascii_is_alpha(text.p[0]) || text.p[text.n - 1] == ' ' || !yml_reads_as_string(text))
+        return STR("");
+    for (size_t i = 0; i < text.n; i++)
+        if (!ascii_is_alnum(text.p[i]) && !memchr(" ,.()/_+-", text.p[i], 9))
+            return STR("");
+    return text;
+}
+
 /* ---- the entry that others are compared with --------------------------------------------------------------------------- */
 
 static const struct section *find_section(struct str key)
@@ -153,8 +169,10 @@ static enum rule check_value(enum rule rule, struct str line, struct value entry
     struct value v = value_get(entry, key);
     struct word word;
 
-    if (rule != RULE_VERSION && rule != RULE_APP_VERSION)
+    if (rule == RULE_TITLE && value_is_string(v) && v.n > 0 && str_eq(title(line), value_str(v)))
         return rule;
+    if (rule != RULE_VERSION && rule != RULE_APP_VERSION)
+        return rule == RULE_TITLE ? RULE_SAME : rule;
     return value_is_string(v) && last_word(line, &word) && str_eq(word.text, value_str(v)) ? rule : RULE_SAME;
 }
 
@@ -321,6 +339,15 @@ static bool is_text(struct str was, struct str is)
     return true;
 }
 
+/* The same key, and another title. */
+static bool is_title(struct str was, struct str is, struct str *ret)
+{
+    size_t at = (size_t)(title(was).p - was.p);
+
+    *ret = title(is);
+    return ret->n > 0 && (size_t)(ret->p - is.p) == at && memcmp(was.p, is.p, at) == 0;
+}
+
 static bool may_replace(enum rule rule, struct str was, struct str is, struct index_twin_found *found)
 {
     struct word old, new;
@@ -328,6 +355,8 @@ static bool may_replace(enum rule rule, struct str was, struct str is, struct in
 
     if (rule == RULE_SAME || rule == RULE_TEXT)
         return rule == RULE_TEXT && is_text(was, is);
+    if (rule == RULE_TITLE)
+        return is_title(was, is, &found->description);
     if (!last_word(was, &old) || !last_word(is, &new) || old.before != new.before ||
         old.behind != new.behind || memcmp(was.p, is.p, old.before) != 0 || (rule != RULE_WORD && new.number))
         return false;

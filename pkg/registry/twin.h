@@ -24,7 +24,7 @@ struct index_twin {
 /* Borrowed from the text that was looked at. */
 struct index_twin_found {
     struct str text;
-    struct str version, app_version; /* p NULL: as in the other entry */
+    struct str version, app_version, description; /* p NULL: as in the other entry */
 };
 
 void index_twin_done(struct index_twin *t);
@@ -36,7 +36,7 @@ static inline void index_twin_clear(struct index_twin *t)
 /* From now on entries are compared with this one: `text` is what yml_quick_parse() took for `entry`, which is valid. There is
  * none afterwards when its lines cannot be told apart for certain. */
 void index_twin_set(struct index_twin *t, struct str text, struct value entry);
-/* Does the text begin with a valid entry that has the same name, description and keywords? */
+/* Does the text begin with a valid entry that has the same name and keywords? */
 bool index_twin_match(struct index_twin *t, struct str text, struct index_twin_found *ret);
 /* From now on entries are compared with the one that was found last. */
 void index_twin_accept(struct index_twin *t, const struct index_twin_found *found);
