@@ -74,7 +74,7 @@ static int load_keyring(rnp_ffi_t ffi, struct str keys, struct err **err)
         return 0;
     r = keys.p[0] & 0x80 ? import(ffi, keys, &n_read, err) : import_armored(ffi, keys, &n_read, err);
     if (r == 0 && n_read == 0)
-        return err_set(err, ERRC_PARSE, "openpgp: invalid data: %s",
+        return err_set(err, ERRC_INVALID, "openpgp: invalid data: %s",
                        keys.p[0] & 0x80 ? "no key can be read" : "tag byte does not have MSB set");
     return r;
 }

@@ -27,7 +27,7 @@ struct provenance_verified {
 };
 /* Is the text signed by one key of the keyring, once, and does it say that this file has this digest? *ret lives in `a`.
  * UNAUTHORIZED when the signature or its key is not good enough; DIGEST when the signed text has another digest for the file, or
- * none; PARSE for a text or keyring that is none; LIMIT over PROVENANCE_MAX or KEYRING_MAX; UNSUPPORTED without librnp. */
+ * none; PARSE for a text that is none, INVALID for such a keyring; LIMIT over PROVENANCE_MAX or KEYRING_MAX; UNSUPPORTED without librnp. */
 NODISCARD int provenance_verify(struct arena *a, const struct provenance_job *job,
                                 struct provenance_verified *ret, struct err **err);
 

@@ -40,5 +40,5 @@ void rnp_ffi_free(rnp_ffi_t ffi);
 DEFINE_CLEANUP(rnp_ffi_t, rnp_ffi_free)
 
 NODISCARD int rnp_input_open(struct str s, rnp_input_t *ret, struct err **err); /* borrows s */
-/* The job's keyrings, read. PARSE when one of them holds no key, LIMIT. */
+/* The job's keyrings, read. INVALID when one of them holds no key, LIMIT. */
 NODISCARD int rnp_keyrings_open(const struct provenance_job *job, rnp_ffi_t *ret, struct err **err);

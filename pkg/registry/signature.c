@@ -108,10 +108,9 @@ static int unreachable(struct registry_signature *s, int r, const char *what, st
 
 static int judged(struct registry_signature *s, int r)
 {
-    if (r < 0) {
-        s->is_refused = r != -ERRC_UNSUPPORTED;
-        s->reason = s->is_refused ? "SignatureInvalid" : "CannotVerify";
-    }
+    s->is_refused = r < 0 && r != -ERRC_UNSUPPORTED && r != -ERRC_INVALID;
+    if (r < 0)
+        s->reason = s->is_refused ? "SignatureInvalid" : r == -ERRC_INVALID ? "KeyInvalid" : "CannotVerify";
     return r;
 }
 
@@ -131,8 +130,9 @@ static int check_prov(struct arena *a, struct registry_signature *s, struct str 
                                      STR_ARG(s->version->version));
     else
         r = registry_name_of_url(a, url, &job.file_name, err);
-    if (r == 0)
-        r = provenance_verify(a, &job, &v, err);
+    if (r < 0)
+        return unreachable(s, r, "provenance file", err);
+    r = provenance_verify(a, &job, &v, err);
     if (r < 0)
         return judged(s, r);
     s->signer = arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(v.n_identities ? v.identities[0] : STR("")),

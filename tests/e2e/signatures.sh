@@ -82,7 +82,7 @@ key_case emptykeys
 refuses chart default/web-emptykeys KeyNotFound 'it has no key that ends in .gpg or .asc'
 secret badkeys a.gpg="$work/x"
 key_case badkeys
-refuses chart default/web-badkeys SignatureInvalid 'failed to load keyring'
+refuses chart default/web-badkeys KeyInvalid 'failed to load keyring'
 repository nosecret "$base/good" '{ name: web }' ', verify: { provider: provenance }'
 refuses chart default/web-nosecret KeyNotFound 'spec.verify.secretRef: a Secret with keys is needed'
 secret both a.asc="$work/good.asc" b.asc="$work/other.asc"
@@ -100,7 +100,10 @@ says chart default/web-both False SignatureInvalid 'signature made by unknown en
 none_kept both
 secret both a.asc="$work/good.asc"
 says chart default/web-both True Synced 'in the cluster: 1.0.0'
-# A server that fails proves nothing about what is there.
+# Neither a key that cannot be read nor a server that fails proves anything about what is there.
+secret both a.asc="$work/x"
+says chart default/web-both False KeyInvalid 'failed to load keyring'
+there configmaps pintle-system helm-tmpl-both- && pass || fail "without keys what was verified is still there"
 echo 500 >"$www/good.web-1.0.0.tgz.prov.how"
 secret both a.asc="$work/good.asc" c.asc="$work/other.asc"
 says chart default/web-both False SignatureUnavailable '500 Internal Server Error'
@@ -238,6 +241,10 @@ refuses chart default/signed-1.0.3 SignatureMissing 'there is no cosign signatur
 check_eq "nothing of what is refused is kept" \
     "$("$pintle" get configmaps -n pintle-system -o name | sed -n 's/.*helm-tmpl-\(signed\|maybe\)-web-/\1 /p' | sort | tr '\n' ' ')" \
     "maybe 1.0.0 maybe 1.0.3 maybe 1.0.7 signed 1.0.0 signed 1.0.7 "
+secret badcosign cosign.pub="$work/x"
+repository badcosign "oci://${base#http://}/charts" '' ", insecure: true$(verify always badcosign ', provider: cosign')"
+cluster_ours Chart badcosign '{ name: web, repository: badcosign, versions: ["1.0.0"] }'
+refuses chart default/badcosign KeyInvalid 'the key is no public key in PEM form'
 repository nocosign "$base/good" '{ name: web }' "$(verify always cosign ', provider: cosign')"
 refuses chart default/web-nocosign CannotVerify "cosign's signatures are in registries"
 check_eq "librnp is quiet" "$(grep -c 'src/lib' "$work/dev.log")" 0

@@ -208,7 +208,7 @@ static void test_every_kind_of_keyring_is_read(void **state)
     buf_clear(&ring);
     assert_fails(verify("rsa", &v, &err), ERRC_UNAUTHORIZED, err, UNKNOWN);
     buf_adds(&ring, "no keyring");
-    assert_fails(verify("rsa", &v, &err), ERRC_PARSE, err,
+    assert_fails(verify("rsa", &v, &err), ERRC_INVALID, err,
                  "failed to load keyring: openpgp: invalid data: tag byte does not have MSB set");
 }
 
@@ -262,7 +262,7 @@ static void test_files_are_checked_in_the_order_and_words_of_helm(void **state)
           "file or directory" },
         { FILE_NAME, "rsa.prov", "none", ERRC_NOT_FOUND,
           "failed to load keyring: open tests/data/provenance/none: no such file or directory" },
-        { FILE_NAME, "rsa.prov", FILE_NAME, ERRC_PARSE,
+        { FILE_NAME, "rsa.prov", FILE_NAME, ERRC_INVALID,
           "failed to load keyring: openpgp: invalid data: tag byte does not have MSB set" },
         { FILE_NAME, "empty.prov", "ring.gpg", ERRC_PARSE, NOT_FOUND },
     };
