@@ -86,4 +86,48 @@ pack web 1.1.0
 check_eq "other bytes are refused" "$?" 1
 check_has "by both digests" "$(cat "$work/again.out")" "until their digest is accepted: sha256:$(sum "$work/repo/web-1.1.0.tgz")"
 check_status "the old ones stay" 0 "$pintle" mirror verify "$work/both"
+
+# ---- what is pushed has limits: one below, at them, one above (pkg/base/limits.h) --------------------------------------------------
+serve limits "$work/limits" --push-token-file "$work/token"
+limits() {
+    python3 - "$host" <<'P'
+import hashlib, http.client, json, sys
+host, port = sys.argv[1].split(":")
+def ask(method, path, body=None):
+    c = http.client.HTTPConnection(host, int(port), timeout=60)
+    try:
+        c.request(method, path, body, {"Authorization": "Bearer tok-push"})
+        r = c.getresponse()
+        r.read()
+        return r.status, r.getheader("Location")
+    except (BrokenPipeError, ConnectionResetError):  # refused before all was sent
+        return 413, None
+    finally:
+        c.close()
+def digest(b):
+    return "sha256:" + hashlib.sha256(b).hexdigest()
+def blob(n):
+    b = bytes(n)
+    return ask("POST", "/v2/x/blobs/uploads/?digest=" + digest(b), b)[0]
+def chunks(*sizes):
+    where = ask("POST", "/v2/x/blobs/uploads/")[1]
+    status = [ask("PATCH", where, bytes(n))[0] for n in sizes]
+    ask("DELETE", where)
+    return status
+def manifest(n):
+    m = {"schemaVersion": 2, "config": {"mediaType": "application/x", "digest": digest(b"{}"), "size": 2}, "layers": [], "x": ""}
+    m["x"] = "x" * (n - len(json.dumps(m)))
+    return ask("PUT", "/v2/x/manifests/t%d" % n, json.dumps(m))[0]
+mib = 1 << 20
+ask("POST", "/v2/x/blobs/uploads/?digest=" + digest(b"{}"), b"{}")
+print("blob", *[blob(64 * mib + k) for k in (-1, 0, 1)])
+print("chunks", *chunks(64 * mib - 1, 1), *chunks(64 * mib - 1, 2))
+print("manifest", *[manifest(4 * mib + k) for k in (-1, 0, 1)])
+print("uploads", *sorted({(i, ask("POST", "/v2/x/blobs/uploads/")[0]) for i in range(1, 258)})[-3:])
+P
+}
+check_eq "limits" "$(limits)" "blob 201 201 413
+chunks 202 202 202 413
+manifest 201 201 413
+uploads (255, 202) (256, 202) (257, 429)"
 finish

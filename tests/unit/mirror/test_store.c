@@ -41,6 +41,27 @@ static void test_versions_that_share_files_cost_little_and_come_back_whole(void 
         assert_given_back(f, &r[i], archives[i]);
 }
 
+/* Exact: what one more version of a chart costs that changes one of twenty files. */
+static void test_twenty_versions_cost_less_than_three(void **state)
+{
+    struct fixture *f = *state;
+    int64_t archives = 0, stored = 0, first = 0;
+
+    for (uint32_t i = 0; i < 20; i++) {
+        struct str archive =
+            make_chart(f->arena, "web", arena_dupz(f->arena, arena_printf(f->arena, "1.%u.0", i)), i);
+        struct mirror_record r;
+
+        add(f, archive, &r);
+        archives += (int64_t)archive.n;
+        stored += pack_size(f, r.archive);
+        first = i ? first : stored;
+    }
+    assert_num(archives, 611663);
+    assert_num(first, 30235);
+    assert_num(stored, 72810);
+}
+
 static void test_more_versions_than_an_archive_may_have_sources(void **state)
 {
     struct fixture *f = *state;
@@ -375,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_versions_that_share_files_cost_little_and_come_back_whole),
+        TEST(test_twenty_versions_cost_less_than_three),
         TEST(test_more_versions_than_an_archive_may_have_sources),
         TEST(test_an_archive_that_cannot_be_made_again_is_kept_whole),
         TEST(test_the_same_bytes_are_kept_once),
