@@ -23,9 +23,11 @@
 #define SUFFIX_DAMAGED ".damaged"
 #define MARK_NEW "-index.db.new-"
 
-/* Pages of 16 KiB: a twelfth less work than 8 when a file is filled. The cache holds what look-ups of the newest versions of a
+/* Pages of 16 KiB: half as many writes as with 8. The cache holds what look-ups of the newest versions of a
  * large repository touch; filling needs none. */
 enum { PAGE_KIB = 16, CACHE_KIB = 4096, FILLING_CACHE_KIB = 512, NAME_MAX_BYTES = 200 };
+/* A file is filled for as long as an index is read, which takes libyaml half a minute for 200 MB on a busy machine. */
+#define FILLING_DEADLINE_MS (10 * 60 * 1000)
 
 static const char *const schema[] = {
     "CREATE TABLE repository (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL, url TEXT NOT NULL,"
@@ -220,6 +222,7 @@ static int open_db(const char *path, bool filling, struct db **ret, struct err *
         .strangers = true,
         .disposable = true,
         .filling = filling,
+        .deadline_ms = filling ? FILLING_DEADLINE_MS : 0,
     };
 
     return db_open(path, &o, ret, err);
