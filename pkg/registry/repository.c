@@ -27,7 +27,8 @@ struct repository {
     struct registry_figures figures;
     struct str digest_before, index_digest;
     struct registry_loaded loaded;
-    bool changed; /* an index was loaded just now: `loaded` says what is different */
+    const char *reason; /* of a failure, when the code does not tell */
+    bool changed;       /* an index was loaded just now: `loaded` says what is different */
     struct registry_followed followed;
 };
 
@@ -358,11 +359,13 @@ static int write_charts(struct registry_manager *m, struct repository *p, struct
 
 /* ---- report ------------------------------------------------------------------------------------------------------------ */
 
-static const char *failure_reason(const struct err *cause)
+static const char *failure_reason(const struct repository *p, const struct err *cause)
 {
+    if (p->reason)
+        return p->reason;
     switch (err_code(cause)) {
     case ERRC_NOT_FOUND:
-        return err_http_status(cause) ? "IndexNotFound" : "SecretNotFound";
+        return "IndexNotFound";
     case ERRC_UNAUTHORIZED:
     case ERRC_FORBIDDEN:
     case ERRC_UNSUPPORTED: /* a credential helper */
@@ -414,7 +417,7 @@ static int report(struct registry_manager *m, struct repository *p, struct err *
     struct controller_report rep = { .object = p->object, .ready = "True", .reason = "Synced" };
 
     if (cause)
-        rep = controller_failure(p->object, failure_reason(cause), cause);
+        rep = controller_failure(p->object, failure_reason(p, cause), cause);
     else
         rep.message = success_message(p);
     rep.other = p->followed.condition;
@@ -440,6 +443,8 @@ static int sync_all(struct registry_manager *m, struct repository *p, struct err
 {
     int r = read_source(m, p->arena, p->object, &p->source, &p->auth, err);
 
+    if (r == -ERRC_INVALID || r == -ERRC_NOT_FOUND)
+        p->reason = r == -ERRC_INVALID ? "SecretInvalid" : "SecretNotFound";
     if (r == 0)
         r = sync_index(m, p, err);
     if (r < 0 || !needs_writing(p))
