@@ -8,7 +8,7 @@ FILE_LINES_MAX=1000
 JOBS=${JOBS:-2}
 
 # gate name: what it looks at. Fast ones run in `make test` too.
-FAST_GATES="layers headers format length names scripts functions"
+FAST_GATES="layers headers format length names scripts functions faults"
 SLOW_GATES="build clang banned symbols tidy cppcheck selftest"
 OPTIONAL_GATES="analyzer"
 
@@ -90,6 +90,20 @@ gate_scripts() {
             echo "$file is not executable"
             bad=1
         fi
+    done
+    return $bad
+}
+
+# Each fault of docs/yaho.md has tests, and they are where it says.
+gate_faults() {
+    local bad=0 id line pairs file text
+    for id in C{1..13} R{1..11} V{1..5} P{1..6}; do
+        line=$(grep "^| $id |" docs/yaho.md) || { echo "docs/yaho.md has no line for $id"; bad=1; continue; }
+        pairs=$(grep -oE 'tests/[^ ]+: `[^`]+`' <<<"$line") || { echo "docs/yaho.md has no test for $id"; bad=1; }
+        while IFS= read -r line; do
+            file=${line%%: *} text=${line#*\`}
+            grep -qsF -e "${text%\`}" "$file" || { echo "$id: $file has no ${text%\`}"; bad=1; }
+        done <<<"$pairs"
     done
     return $bad
 }

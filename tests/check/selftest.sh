@@ -54,6 +54,8 @@ int main(void)
 {
     return value_two() - 2;
 }"
+    mkdir -p docs
+    printf '| %s | x | tests/lib/check.sh: `pass()` |\n' C{1..13} R{1..11} V{1..5} P{1..6} >docs/yaho.md
     git init -q . && git add -A
 }
 
@@ -154,6 +156,9 @@ int value_two(void)
     return a[0];
 }'; }
 
+fault_without_line() { sed -i '/^| R7 /d' docs/yaho.md; }
+fault_without_test() { sed -i '/^| P5 /s/pass/gone/' docs/yaho.md; }
+
 function_without_cases() {
     mkdir -p tests/data/template docs
     cp "$here/tools/functions.py" tools/
@@ -188,6 +193,8 @@ prove names "value.c" unfinished_mark
 prove names "has no SPDX line" no_licence_line
 prove scripts "x.sh" broken_script
 prove functions "mul has 0 cases" function_without_cases
+prove faults "no line for R7" fault_without_line
+prove faults "P5: tests/lib/check.sh has no gone()" fault_without_test
 prove build "unused" unused_variable
 prove clang "fall-through" fall_through
 prove banned "value.c.o calls sprintf" calls_sprintf

@@ -117,4 +117,56 @@ sleep 0.5
 content_is "suspended, it does nothing" 'tmpl-main-solo' 'helm-tmpl-main-solo-1.1.0 '
 versions solo 1.0.0
 content_is "and then all" 'tmpl-main-solo' 'helm-tmpl-main-solo-1.0.0 '
+
+# ---- names and versions of every kind ------------------------------------------------------------------------------------------
+data() { get configmap "team/$1" -o json | sed -n 's/.*"v": *"\([^"]*\)".*/\1/p'; }
+mkdir "$work/twin"
+long=a$(printf 'very-long-name-%.0s' $(seq 5))b
+part "$long" 1.0.0-rc.1.that.is.long+build.1.of.2026
+part versions v1.2.3 && part versions 1.1.0 && part versions 0.0.0
+part nest 1.0.0
+mkdir -p "$work/src/nest/charts" && cp -r "$work/src/lib" "$work/src/nest/charts/child"
+sed -i 's/^name: lib/name: child/' "$work/src/nest/charts/child/Chart.yaml"
+printf 'dependencies: [{ name: grand, version: "*", repository: "", condition: "grand.is.wanted" }]\n' >>"$work/src/nest/charts/child/Chart.yaml"
+mkdir -p "$work/src/nest/charts/child/charts" && cp -r "$work/src/lib" "$work/src/nest/charts/child/charts/grand"
+sed -i 's/^name: lib/name: grand/' "$work/src/nest/charts/child/charts/grand/Chart.yaml"
+printf 'dependencies: [{ name: child, version: "*", repository: "" }]\n' >>"$work/src/nest/Chart.yaml"
+pack nest 1.0.0
+part other 1.0.0
+mkdir -p "$work/src/other/charts" && cp -r "$work/src/lib" "$work/src/other/charts/lib"
+printf 'dependencies: [{ name: lib, version: 9.x, repository: "@main" }]\n' >>"$work/src/other/Chart.yaml"
+pack other 1.0.0
+cp "$work/src/solo/values.yaml" "$work/values" && sed -i 's/^text:.*/text: twin/' "$work/src/solo/values.yaml"
+sed -i 's/^version:.*/version: 1.0.0/' "$work/src/solo/Chart.yaml"
+pack solo 1.0.0 "$work/twin"
+launch twins '^serving' "$pintle" mirror serve "$work/twin" --address 127.0.0.1:0
+repository twin "$(sed -n 's/.* at \(http.*\)/\1/p' "$work/twins.out")" '{ name: solo }'
+says chart default/solo-twin True Synced '1.0.0'
+check_eq "C7: one chart and version of two repositories" \
+    "$(get configmap pintle-system/helm-default-twin-solo-1.0.0 -o yaml | grep -c twin)$(get configmap pintle-system/helm-default-main-solo-1.0.0 -o yaml | grep -c 'text: twin')" "$(get configmap pintle-system/helm-default-twin-solo-1.0.0 -o yaml | grep -c twin)0"
+cluster_ours Chart long "{ name: $long, repository: main, versions: ['*-0'] }"
+says chart default/long True Synced '1.0.0-rc.1.that.is.long+build.1.of.2026'
+release long "$long" '1.0.0-rc.1.that.is.long+build.1.of.2026'
+says release team/long True Deployed installed
+check_eq "C9, C13, V5: a long name, a version with +, a Chart object of another name" "$(data "long-$long")" '1.0.0-rc.1.that.is.long+build.1.of.2026'
+cluster_ours Chart versions '{ repository: main, versions: ["v1.2.3", "^1.0", "1.1", "0.0.0"] }'
+says chart default/versions True Synced 'in the cluster: v1.2.3, 1.1.0, 0.0.0'
+release newest versions ''
+says release team/newest True Deployed 'versions v1.2.3 installed'
+release ranged versions '~1.1'
+says release team/ranged True Deployed 'versions 1.1.0 installed'
+release zero versions 0.0.0
+says release team/zero True Deployed 'versions 0.0.0 installed'
+cluster_ours Chart nest '{ repository: main }'
+release nest nest 1.0.0 ', inlineValues: { child: { grand: { is: { wanted: false } } } }'
+says release team/nest True Deployed installed
+check_eq "P2: a condition of a nested chart sees the user's values" \
+    "$("$pintle" get configmaps -n team -o name | grep -o 'nest-.*' | sort | tr '\n' ' ')" 'nest-child nest-nest '
+index=$(get configmap pintle-system/helm-main-other-index -o yaml | grep -v resourceVersion)
+cluster_ours Chart other '{ repository: main, createDeps: true }'
+release other other 1.0.0
+says release team/other True Deployed installed
+check_eq "P4: what is packed is used, as helm does it" \
+    "$("$pintle" get configmaps -n team -o name | grep -o 'other-.*' | sort | tr '\n' ' ')" 'other-lib other-other '
+check_eq "P4: the index is as it was" "$(get configmap pintle-system/helm-main-other-index -o yaml | grep -v resourceVersion)" "$index"
 finish

@@ -356,6 +356,30 @@ static void test_files_are_read_for_command_lines_only(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void test_urls_compare_without_their_case_and_slash(void **state)
+{
+    static const struct {
+        const char *one, *other;
+        bool same;
+    } cases[] = {
+        { "https://charts.example.com/a", "HTTPS://Charts.Example.COM:443/a//", true },
+        { "http://charts.example.com", "http://charts.example.com:80/", true },
+        { "oci://ghcr.io/Charts", "oci://GHCR.io/Charts/", true },
+        { "https://charts.example.com/a", "https://charts.example.com/A", false },
+        { "https://charts.example.com/a", "http://charts.example.com/a", false },
+        { "https://charts.example.com:8443/a", "https://charts.example.com/a", false },
+        { "https://charts.example.com/a?x=1", "https://charts.example.com/a", false },
+        { "@stable", "@stable/", true },
+    };
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        assert_case_num(cases[i].other,
+                        str_eq(registry_normalize_url(a, str_from(cases[i].one)),
+                               registry_normalize_url(a, str_from(cases[i].other))),
+                        cases[i].same);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -368,6 +392,7 @@ int main(void)
         TEST(test_credentials_stay_at_home_unless_they_are_to_be_passed),
         TEST(test_addresses_of_the_inside_are_refused_everywhere),
         TEST(test_files_are_read_for_command_lines_only),
+        TEST(test_urls_compare_without_their_case_and_slash),
     };
 
     return RUN_TESTS(tests);
