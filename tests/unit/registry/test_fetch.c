@@ -175,9 +175,9 @@ static const struct {
     { "chunks", ERRC_UNAVAILABLE, "chunked-encoding" },
     { "slow", ERRC_TIMEOUT, "timed out" },
     { "reset", ERRC_UNAVAILABLE, "Connection reset by peer" },
-    { "missing", ERRC_NOT_FOUND, "404 Not Found" },
-    { "broken", ERRC_UNAVAILABLE, "503 Service Unavailable" },
-    { "loop", ERRC_LIMIT, "more than 10 redirects" },
+    { "missing", ERRC_NOT_FOUND, "404" },
+    { "broken", ERRC_UNAVAILABLE, "503" },
+    { "loop", ERRC_UNAVAILABLE, "more than 10 redirects" },
     { "to-file", ERRC_INVALID, "only http and https are allowed" },
     { "garbage", ERRC_INVALID, "HTTP/0.9" },
 };
