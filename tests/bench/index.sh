@@ -96,7 +96,7 @@ count_update() { # INDEX
 }
 
 compare() { # INDEX
-    local url=http://127.0.0.1:$port/$1 bytes runs
+    local url=http://127.0.0.1:$port/$1 bytes runs look_up
     bytes=$(wc -c <"$work/srv/$1/index.yaml")
     runs=$((bytes < 2000000 ? 9 : bytes < 60000000 ? 3 : 1))
     [ "$runs" -le "$RUNS" ] || runs=$RUNS
@@ -110,7 +110,9 @@ compare() { # INDEX
     pair "" "search" "$runs" "$(in_home p "$PINTLE" search repo nginx)" "$(in_home h "$HELM" search repo nginx)"
     pair "" "show chart" "$runs" "$(in_home p "$PINTLE" show chart r/aaa-bench)" \
         "$(in_home h "$HELM" show chart r/aaa-bench)"
-    printf '%-22s %-20s %s\n' "" "look-up in process" "$(build/tests/conformance/index_lookup "$work/p/c" r)"
+    look_up=$(build/tests/conformance/index_lookup "$work/p/c" r)
+    awk -v us="${look_up% us}" 'END { printf "%-22s %-20s %9.4f %*s %10.1f %27.0fx\n", "", "look-up in process",
+        us / 1000, 17, "", $1, $1 * 1000 / us }' "$work/measured"
     pair "" "update, unchanged" "$runs" "$(in_home p "$PINTLE" repo update)" "$(in_home h "$HELM" repo update)"
     count_update "$1"
     mv "$work/p" "$work/kept"
