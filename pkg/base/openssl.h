@@ -7,12 +7,14 @@
  * is missing in the list links libcrypto after all, which tests/e2e/start.sh notices. base/digest.h does without. */
 #include <openssl/asn1.h>
 #include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/dsa.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
@@ -25,34 +27,36 @@
 #define OPENSSL_FUNCTIONS(X) \
     X(ASN1_BIT_STRING_free) X(ASN1_BIT_STRING_new) X(ASN1_BIT_STRING_set_bit) X(ASN1_IA5STRING_new) \
     X(ASN1_OBJECT_free) X(ASN1_OCTET_STRING_dup) X(ASN1_OCTET_STRING_free) X(ASN1_OCTET_STRING_new) \
-    X(ASN1_OCTET_STRING_set) X(ASN1_STRING_free) X(ASN1_STRING_set) X(ASN1_TIME_set) \
-    X(AUTHORITY_KEYID_free) X(AUTHORITY_KEYID_new) X(BASIC_CONSTRAINTS_free) X(BASIC_CONSTRAINTS_new) \
-    X(BIO_ctrl) X(BIO_free) X(BIO_new) X(BIO_new_mem_buf) X(BIO_s_mem) X(BN_CTX_free) X(BN_CTX_new) \
-    X(BN_add) X(BN_add_word) X(BN_bin2bn) X(BN_bn2binpad) X(BN_bn2dec) X(BN_cmp) X(BN_copy) X(BN_dec2bn) \
-    X(BN_div) X(BN_dup) X(BN_exp) X(BN_free) X(BN_is_negative) X(BN_is_zero) X(BN_lshift1) X(BN_mul) \
-    X(BN_new) X(BN_num_bits) X(BN_set_negative) X(BN_set_word) X(BN_sub) X(BN_sub_word) \
-    X(BN_to_ASN1_INTEGER) X(CRYPTO_free) X(CRYPTO_memcmp) X(ECDSA_SIG_free) X(ECDSA_SIG_get0_r) \
-    X(ECDSA_SIG_get0_s) X(ECDSA_SIG_new) X(ECDSA_SIG_set0) X(ERR_clear_error) X(ERR_error_string_n) \
-    X(ERR_get_error) X(EVP_CIPHER_CTX_free) X(EVP_CIPHER_CTX_new) X(EVP_CIPHER_CTX_set_padding) \
-    X(EVP_CipherFinal_ex) X(EVP_CipherInit_ex) X(EVP_CipherUpdate) X(EVP_Digest) X(EVP_DigestFinal_ex) \
-    X(EVP_DigestInit_ex) X(EVP_DigestSign) X(EVP_DigestSignInit) X(EVP_DigestUpdate) X(EVP_DigestVerify) \
-    X(EVP_DigestVerifyInit) X(EVP_MD_CTX_free) X(EVP_MD_CTX_new) X(EVP_MD_get_size) X(EVP_PBE_scrypt) \
-    X(EVP_PKCS82PKEY) X(EVP_PKEY2PKCS8) X(EVP_PKEY_CTX_free) X(EVP_PKEY_CTX_new) X(EVP_PKEY_CTX_new_id) \
-    X(EVP_PKEY_CTX_set_dsa_paramgen_bits) X(EVP_PKEY_CTX_set_dsa_paramgen_q_bits) X(EVP_PKEY_Q_keygen) \
-    X(EVP_PKEY_eq) X(EVP_PKEY_free) X(EVP_PKEY_get_base_id) X(EVP_PKEY_get_bits) \
+    X(ASN1_OCTET_STRING_set) X(ASN1_STRING_free) X(ASN1_STRING_set) X(ASN1_TIME_set) X(AUTHORITY_KEYID_free) \
+    X(AUTHORITY_KEYID_new) X(BASIC_CONSTRAINTS_free) X(BASIC_CONSTRAINTS_new) X(BIO_ctrl) X(BIO_free) \
+    X(BIO_new) X(BIO_new_mem_buf) X(BIO_s_mem) X(BN_CTX_free) X(BN_CTX_new) X(BN_add) X(BN_add_word) \
+    X(BN_bin2bn) X(BN_bn2binpad) X(BN_bn2dec) X(BN_clear_free) X(BN_cmp) X(BN_copy) X(BN_dec2bn) X(BN_div) \
+    X(BN_dup) X(BN_exp) X(BN_free) X(BN_gcd) X(BN_generate_prime_ex) X(BN_is_negative) X(BN_is_zero) \
+    X(BN_lshift1) X(BN_mod_inverse) X(BN_mod_word) X(BN_mul) X(BN_new) X(BN_num_bits) X(BN_set_flags) \
+    X(BN_set_negative) X(BN_set_word) X(BN_sub) X(BN_sub_word) X(BN_to_ASN1_INTEGER) X(CRYPTO_free) \
+    X(CRYPTO_memcmp) X(ECDSA_SIG_free) X(ECDSA_SIG_get0_r) X(ECDSA_SIG_get0_s) X(ECDSA_SIG_new) \
+    X(ECDSA_SIG_set0) X(ERR_clear_error) X(ERR_error_string_n) X(ERR_get_error) X(EVP_CIPHER_CTX_free) \
+    X(EVP_CIPHER_CTX_new) X(EVP_CIPHER_CTX_set_padding) X(EVP_CipherFinal_ex) X(EVP_CipherInit_ex) \
+    X(EVP_CipherUpdate) X(EVP_Digest) X(EVP_DigestFinal_ex) X(EVP_DigestInit_ex) X(EVP_DigestSign) \
+    X(EVP_DigestSignInit) X(EVP_DigestUpdate) X(EVP_DigestVerify) X(EVP_DigestVerifyInit) X(EVP_MD_CTX_free) \
+    X(EVP_MD_CTX_new) X(EVP_MD_get_size) X(EVP_PBE_scrypt) X(EVP_PKCS82PKEY) X(EVP_PKEY2PKCS8) \
+    X(EVP_PKEY_CTX_free) X(EVP_PKEY_CTX_new) X(EVP_PKEY_CTX_new_id) X(EVP_PKEY_CTX_set_dsa_paramgen_bits) \
+    X(EVP_PKEY_CTX_set_dsa_paramgen_q_bits) X(EVP_PKEY_Q_keygen) X(EVP_PKEY_eq) X(EVP_PKEY_free) \
+    X(EVP_PKEY_fromdata) X(EVP_PKEY_fromdata_init) X(EVP_PKEY_get_base_id) X(EVP_PKEY_get_bits) \
     X(EVP_PKEY_get_octet_string_param) X(EVP_PKEY_keygen) X(EVP_PKEY_keygen_init) X(EVP_PKEY_paramgen) \
     X(EVP_PKEY_paramgen_init) X(EVP_aes_256_cbc) X(EVP_sha1) X(EVP_sha256) X(EVP_sha384) X(EVP_sha512) \
     X(GENERAL_NAME_free) X(GENERAL_NAME_new) X(GENERAL_NAME_set0_value) X(HMAC) X(OBJ_nid2obj) \
     X(OPENSSL_cleanse) X(OPENSSL_sk_new_null) X(OPENSSL_sk_num) X(OPENSSL_sk_pop_free) X(OPENSSL_sk_push) \
-    X(PEM_read_bio) X(PEM_read_bio_PUBKEY) X(PEM_read_bio_PrivateKey) X(PEM_read_bio_X509) X(PEM_write_bio_PrivateKey) \
-    X(PEM_write_bio_X509) X(PKCS8_PRIV_KEY_INFO_free) X(SHA256) X(X509V3_EXT_conf_nid) X(X509V3_set_ctx) \
-    X(X509_EXTENSION_free) X(X509_NAME_add_entry_by_NID) X(X509_NAME_add_entry_by_txt) X(X509_NAME_cmp) \
-    X(X509_add1_ext_i2d) X(X509_add_ext) X(X509_free) X(X509_get0_pubkey) X(X509_get0_pubkey_bitstr) \
-    X(X509_get0_subject_key_id) X(X509_get_serialNumber) X(X509_get_subject_name) X(X509_getm_notAfter) \
-    X(X509_getm_notBefore) X(X509_gmtime_adj) X(X509_new) X(X509_set_issuer_name) X(X509_set_pubkey) \
-    X(X509_set_version) X(X509_sign) X(X509_time_adj_ex) X(d2i_ECDSA_SIG) X(d2i_PKCS8_PRIV_KEY_INFO) \
-    X(d2i_PrivateKey) X(d2i_X509) X(i2d_ECDSA_SIG) X(i2d_PKCS8_PRIV_KEY_INFO) X(i2d_PUBKEY) \
-    X(i2d_PrivateKey) X(i2d_X509)
+    X(OSSL_PARAM_BLD_free) X(OSSL_PARAM_BLD_new) X(OSSL_PARAM_BLD_push_BN) X(OSSL_PARAM_BLD_to_param) \
+    X(OSSL_PARAM_free) X(PEM_read_bio) X(PEM_read_bio_PUBKEY) X(PEM_read_bio_PrivateKey) \
+    X(PEM_read_bio_X509) X(PEM_write_bio_PrivateKey) X(PEM_write_bio_X509) X(PKCS8_PRIV_KEY_INFO_free) \
+    X(SHA256) X(X509V3_EXT_conf_nid) X(X509V3_set_ctx) X(X509_EXTENSION_free) X(X509_NAME_add_entry_by_NID) \
+    X(X509_NAME_add_entry_by_txt) X(X509_NAME_cmp) X(X509_add1_ext_i2d) X(X509_add_ext) X(X509_free) \
+    X(X509_get0_pubkey) X(X509_get0_pubkey_bitstr) X(X509_get0_subject_key_id) X(X509_get_serialNumber) \
+    X(X509_get_subject_name) X(X509_getm_notAfter) X(X509_getm_notBefore) X(X509_gmtime_adj) X(X509_new) \
+    X(X509_set_issuer_name) X(X509_set_pubkey) X(X509_set_version) X(X509_sign) X(X509_time_adj_ex) \
+    X(d2i_ECDSA_SIG) X(d2i_PKCS8_PRIV_KEY_INFO) X(d2i_PrivateKey) X(d2i_X509) X(i2d_ECDSA_SIG) \
+    X(i2d_PKCS8_PRIV_KEY_INFO) X(i2d_PUBKEY) X(i2d_PrivateKey) X(i2d_X509)
 
 struct openssl {
 #define X(name) __typeof__(name) *name;
@@ -92,6 +96,7 @@ const struct openssl *openssl_get(void);
 #define BN_bin2bn (openssl_get()->BN_bin2bn)
 #define BN_bn2binpad (openssl_get()->BN_bn2binpad)
 #define BN_bn2dec (openssl_get()->BN_bn2dec)
+#define BN_clear_free (openssl_get()->BN_clear_free)
 #define BN_cmp (openssl_get()->BN_cmp)
 #define BN_copy (openssl_get()->BN_copy)
 #define BN_dec2bn (openssl_get()->BN_dec2bn)
@@ -99,12 +104,17 @@ const struct openssl *openssl_get(void);
 #define BN_dup (openssl_get()->BN_dup)
 #define BN_exp (openssl_get()->BN_exp)
 #define BN_free (openssl_get()->BN_free)
+#define BN_gcd (openssl_get()->BN_gcd)
+#define BN_generate_prime_ex (openssl_get()->BN_generate_prime_ex)
 #define BN_is_negative (openssl_get()->BN_is_negative)
 #define BN_is_zero (openssl_get()->BN_is_zero)
 #define BN_lshift1 (openssl_get()->BN_lshift1)
+#define BN_mod_inverse (openssl_get()->BN_mod_inverse)
+#define BN_mod_word (openssl_get()->BN_mod_word)
 #define BN_mul (openssl_get()->BN_mul)
 #define BN_new (openssl_get()->BN_new)
 #define BN_num_bits (openssl_get()->BN_num_bits)
+#define BN_set_flags (openssl_get()->BN_set_flags)
 #define BN_set_negative (openssl_get()->BN_set_negative)
 #define BN_set_word (openssl_get()->BN_set_word)
 #define BN_sub (openssl_get()->BN_sub)
@@ -148,6 +158,8 @@ const struct openssl *openssl_get(void);
 #define EVP_PKEY_Q_keygen (openssl_get()->EVP_PKEY_Q_keygen)
 #define EVP_PKEY_eq (openssl_get()->EVP_PKEY_eq)
 #define EVP_PKEY_free (openssl_get()->EVP_PKEY_free)
+#define EVP_PKEY_fromdata (openssl_get()->EVP_PKEY_fromdata)
+#define EVP_PKEY_fromdata_init (openssl_get()->EVP_PKEY_fromdata_init)
 #define EVP_PKEY_get_base_id (openssl_get()->EVP_PKEY_get_base_id)
 #define EVP_PKEY_get_bits (openssl_get()->EVP_PKEY_get_bits)
 #define EVP_PKEY_get_octet_string_param (openssl_get()->EVP_PKEY_get_octet_string_param)
@@ -170,6 +182,11 @@ const struct openssl *openssl_get(void);
 #define OPENSSL_sk_num (openssl_get()->OPENSSL_sk_num)
 #define OPENSSL_sk_pop_free (openssl_get()->OPENSSL_sk_pop_free)
 #define OPENSSL_sk_push (openssl_get()->OPENSSL_sk_push)
+#define OSSL_PARAM_BLD_free (openssl_get()->OSSL_PARAM_BLD_free)
+#define OSSL_PARAM_BLD_new (openssl_get()->OSSL_PARAM_BLD_new)
+#define OSSL_PARAM_BLD_push_BN (openssl_get()->OSSL_PARAM_BLD_push_BN)
+#define OSSL_PARAM_BLD_to_param (openssl_get()->OSSL_PARAM_BLD_to_param)
+#define OSSL_PARAM_free (openssl_get()->OSSL_PARAM_free)
 #define PEM_read_bio (openssl_get()->PEM_read_bio)
 #define PEM_read_bio_PUBKEY (openssl_get()->PEM_read_bio_PUBKEY)
 #define PEM_read_bio_PrivateKey (openssl_get()->PEM_read_bio_PrivateKey)
