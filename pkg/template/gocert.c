@@ -8,7 +8,7 @@
 #include "base/openssl.h"
 #include "base/utf8.h"
 #include "template/func.h"
-#include "template/rsa_key.h"
+#include "template/gocert_rsa.h"
 
 #define PEM_MAX ((size_t)1 << 20)
 #define PEM_LINE 64
@@ -107,7 +107,7 @@ int gocert_key_new(enum gocert_kind kind, int rsa_bits, struct gocert_key **ret,
 
     switch (kind) {
     case GOCERT_RSA:
-        key = rsa_key_new(rsa_bits);
+        key = gocert_rsa_new(rsa_bits);
         break;
     case GOCERT_DSA:
         key = new_dsa();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenSSL's own generator makes each prime from two smaller ones (FIPS 186-4 B.3.6), which takes more than twice as long and which
  * the standard asks of keys below 2048 bits only. Go takes random primes, as this does with OpenSSL's. */
-#include "template/rsa_key.h"
+#include "template/gocert_rsa.h"
 
 #include <pthread.h>
 
@@ -131,7 +131,7 @@ static EVP_PKEY *key_from(const struct numbers *k)
     return key;
 }
 
-EVP_PKEY *rsa_key_new(int bits)
+EVP_PKEY *gocert_rsa_new(int bits)
 {
     CLEANUP(numbers_done) struct numbers k = { 0 };
 

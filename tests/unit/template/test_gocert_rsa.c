@@ -5,7 +5,7 @@
 
 #include "lib/check.h"
 
-EVP_PKEY *rsa_key_new(
+EVP_PKEY *gocert_rsa_new(
     int bits); /* its header brings the table of OpenSSL's functions, which lacks those of this test */
 
 static BIGNUM *part(EVP_PKEY *key, const char *name)
@@ -24,7 +24,7 @@ static void test_keys_are_sound_and_differ(void **state)
 
     UNUSED(state);
     for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-        EVP_PKEY *key = rsa_key_new(sizes[i]);
+        EVP_PKEY *key = gocert_rsa_new(sizes[i]);
         EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key, NULL);
         BIGNUM *n = part(key, OSSL_PKEY_PARAM_RSA_N), *e = part(key, OSSL_PKEY_PARAM_RSA_E);
         BIGNUM *p = part(key, OSSL_PKEY_PARAM_RSA_FACTOR1), *q = part(key, OSSL_PKEY_PARAM_RSA_FACTOR2);
