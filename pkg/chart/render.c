@@ -87,7 +87,7 @@ static void render_done(struct render *r)
 {
     tpl_run_free(r->run);
     arena_free(r->context);
-    set_loader_free(r->sets);
+    chart_set_loader_free(r->sets);
     chart_rendered_free(r->result);
 }
 DEFINE_CLEANUP_VALUE(struct render, render_done)
@@ -190,7 +190,7 @@ static int prepare(struct render *r, struct value values, struct err **err)
     r->templates.arena = a;
     collect_templates(&r->templates, r->root);
     list_sort(&r->templates);
-    r->sets = set_loader_new(r->chart, r->root, &r->templates);
+    r->sets = chart_set_loader_new(r->chart, r->root, &r->templates);
     r->context = arena_new(TEMPLATE_MEMORY_MAX);
     rc = coalesce(r, values, &coalesced, err);
     if (rc < 0)
@@ -330,7 +330,7 @@ static int parse_and_execute(struct render *r, struct err **err)
 {
     struct tpl_env env = render_env(r->o);
     const struct tpl_set *set;
-    int rc = set_loader_get(r->sets, &set, err);
+    int rc = chart_set_loader_get(r->sets, &set, err);
 
     if (rc < 0)
         return rc;

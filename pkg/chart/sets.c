@@ -171,8 +171,8 @@ static NODISCARD int add_files(struct set_loader *s, struct tpl_set *set, struct
 
 /* ---- the loader ---- */
 
-struct set_loader *set_loader_new(struct chart *c, const struct chart_node *root,
-                                  const struct template_list *l)
+struct set_loader *chart_set_loader_new(struct chart *c, const struct chart_node *root,
+                                        const struct template_list *l)
 {
     struct set_loader *s = xcalloc(1, sizeof(*s));
 
@@ -186,7 +186,7 @@ struct set_loader *set_loader_new(struct chart *c, const struct chart_node *root
     return s;
 }
 
-void set_loader_free(struct set_loader *s)
+void chart_set_loader_free(struct set_loader *s)
 {
     if (!s)
         return;
@@ -204,7 +204,7 @@ void set_loader_free(struct set_loader *s)
     free(s);
 }
 
-int set_loader_get(struct set_loader *s, const struct tpl_set **ret, struct err **err)
+int chart_set_loader_get(struct set_loader *s, const struct tpl_set **ret, struct err **err)
 {
     CLEANUP(tpl_set_free) struct tpl_set *set = NULL;
     int r;

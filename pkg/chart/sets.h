@@ -21,10 +21,10 @@ struct set_loader;
 
 /* Begins to parse the files, sorted by tpl_name_cmp(), for a tree of the shape of `root`: when they are many and no earlier
  * render has parsed them, a thread does it from now on. The chart and the list are borrowed until the loader is freed. */
-struct set_loader *set_loader_new(struct chart *c, const struct chart_node *root,
-                                  const struct template_list *l) NODISCARD;
-void set_loader_free(struct set_loader *s); /* s may be NULL; ends the thread */
+struct set_loader *chart_set_loader_new(struct chart *c, const struct chart_node *root,
+                                        const struct template_list *l) NODISCARD;
+void chart_set_loader_free(struct set_loader *s); /* s may be NULL; ends the thread */
 
 /* The set, once all files are parsed: the caller helps. It lives as long as the loader or longer, in the chart. Fails with
  * the error of the first file that has one. */
-NODISCARD int set_loader_get(struct set_loader *s, const struct tpl_set **ret, struct err **err);
+NODISCARD int chart_set_loader_get(struct set_loader *s, const struct tpl_set **ret, struct err **err);
