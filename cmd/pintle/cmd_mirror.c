@@ -111,6 +111,7 @@ static int run_serve(struct cli *c, struct err **err)
     sigset_t signals;
     int r, number;
 
+    memory_share_heaps();
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

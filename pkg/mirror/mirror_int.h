@@ -39,7 +39,9 @@ char *mirror_file(const struct mirror *m, const char *fmt, ...) PRINTF(2, 3)
 /* Writes a file for good, its folders too. */
 NODISCARD int mirror_write_file(struct mirror *m, const char *path, struct str content, struct err **err);
 
-int64_t mirror_objects_bytes(struct mirror *m); /* store.c: what objects/ takes */
+/* store.c: what objects/ takes; did the last object that was to be written not fit? */
+int64_t mirror_objects_bytes(struct mirror *m);
+bool mirror_is_full(struct mirror *m);
 
 /* cache.c: a file without a name that holds these bytes. */
 NODISCARD int mirror_open_bytes(struct str bytes, int *ret_fd, int64_t *ret_size, struct err **err);

@@ -181,6 +181,16 @@ int mirror_size(struct mirror *m, int64_t *ret, struct err **err)
     return 0;
 }
 
+bool mirror_is_full(struct mirror *m)
+{
+    bool full;
+
+    pthread_mutex_lock(&m->lock);
+    full = m->full;
+    pthread_mutex_unlock(&m->lock);
+    return full;
+}
+
 /* ---- writers -------------------------------------------------------------------------------------------------------- */
 
 /* Temporary files below `dir`: nobody writes while the lock is held. */

@@ -236,7 +236,7 @@ static int note_failure(struct sync *s, const char *what, struct str name, struc
     }
     s->figures.refused += refused;
     s->figures.failed += !refused;
-    s->figures.full = s->figures.full || s->m->full;
+    s->figures.full = s->figures.full || (err_code(cause) == ERRC_LIMIT && mirror_is_full(s->m));
     say(s, "%s %s%.*s %.*s: %s", refused ? "refused" : "failed", what, STR_ARG(name), STR_ARG(version),
         err_message(cause));
     err_free(cause);
