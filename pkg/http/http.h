@@ -124,9 +124,9 @@ enum errc http_status_errc(int status);
 const char *http_status_text(int status); /* "Not Found"; "" when it has none */
 
 /* Sends and waits for the whole answer. On success *ret is initialised: release it with http_response_done().
- * INVALID (URL, refused status), UNAUTHORIZED, FORBIDDEN, NOT_FOUND, LIMIT (body, headers, redirects), TIMEOUT,
- * UNAVAILABLE (no connection, TLS, cut short, 5xx), CANCELLED, what the sink returned. A refused status is in
- * err_http_status(), Retry-After in err_retry_after_ms(). Nothing is retried. */
+ * INVALID (URL, refused status), UNAUTHORIZED, FORBIDDEN, NOT_FOUND, LIMIT (body, headers), TIMEOUT,
+ * UNAVAILABLE (no connection, TLS, cut short, too many redirects, 5xx), CANCELLED, what the sink returned. A refused
+ * status is in err_http_status(), Retry-After in err_retry_after_ms(). Nothing is retried. */
 NODISCARD int http_do(struct http_client *c, const struct http_request *rq, struct http_response *ret,
                       struct err **err);
 

@@ -31,6 +31,7 @@ static const struct {
     { 404, ERRC_NOT_FOUND, "Not Found" },
     { 405, ERRC_UNSUPPORTED, "Method Not Allowed" },
     { 406, ERRC_UNSUPPORTED, "Not Acceptable" },
+    { 407, ERRC_UNAUTHORIZED, "Proxy Authentication Required" },
     { 408, ERRC_TIMEOUT, "Request Timeout" },
     { 409, ERRC_CONFLICT, "Conflict" },
     { 410, ERRC_GONE, "Gone" },

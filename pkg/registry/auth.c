@@ -54,6 +54,8 @@ static const char *missing_half(const struct registry_auth *auth)
     } pairs[] = {
         { auth->user, auth->password, "password" },
         { auth->password, auth->user, "user" },
+        { auth->proxy_user, auth->proxy_password, "proxyPassword" },
+        { auth->proxy_password, auth->proxy_user, "proxyUsername" },
         { auth->cert_pem, auth->key_pem, "tls.key" },
         { auth->key_pem, auth->cert_pem, "tls.crt" },
     };
@@ -71,6 +73,8 @@ int registry_auth_from_secret(struct arena *a, struct value secret, struct regis
         .user = once_or_twice(a, secret, STR("user"), STR("username")),
         .password = once_or_twice(a, secret, STR("password"), STR("")),
         .bearer = once_or_twice(a, secret, STR("token"), STR("bearerToken")),
+        .proxy_user = once_or_twice(a, secret, STR("proxyUsername"), STR("proxyUser")),
+        .proxy_password = once_or_twice(a, secret, STR("proxyPassword"), STR("")),
         .ca_pem = either(a, secret, STR("ca.crt"), STR("caFile")),
         .cert_pem = either(a, secret, STR("tls.crt"), STR("certFile")),
         .key_pem = either(a, secret, STR("tls.key"), STR("keyFile")),
@@ -78,11 +82,30 @@ int registry_auth_from_secret(struct arena *a, struct value secret, struct regis
     };
     const char *missing = missing_half(&auth);
 
-    if (auth.user.n + auth.bearer.n + auth.ca_pem.n + auth.cert_pem.n + auth.logins.n == 0 && !missing)
+    if (auth.user.n + auth.bearer.n + auth.proxy_user.n + auth.ca_pem.n + auth.cert_pem.n + auth.logins.n ==
+            0 &&
+        !missing)
         missing = "user and password, token, ca.crt, tls.crt or .dockerconfigjson";
     if (missing)
         return err_set(err, ERRC_INVALID, "Secret " STR_FMT " has no %s", STR_ARG(kube_name(secret)),
                        missing);
     *ret = auth;
     return 0;
+}
+
+const char *registry_proxy_url(struct arena *a, const char *proxy, const struct registry_auth *auth)
+{
+    CLEANUP(buf_done) struct buf url = BUF_INIT(64 * KIB);
+    struct str text = str_from(proxy);
+    size_t at = str_find(text, STR("://"));
+
+    if (auth->proxy_user.n == 0 || text.n == 0 || at == STR_NPOS)
+        return proxy;
+    buf_addstr(&url, str_sub(text, 0, at + 3));
+    url_escape(auth->proxy_user, "", &url);
+    buf_addc(&url, ':');
+    url_escape(auth->proxy_password, "", &url);
+    buf_addc(&url, '@');
+    buf_addstr(&url, str_sub(text, at + 3, text.n));
+    return arena_dupz(a, buf_str(&url));
 }

@@ -144,10 +144,11 @@ void registry_hits_sort(struct registry_hits *h);
 struct registry_auth {
     struct str user, password, bearer;
     struct str ca_pem, cert_pem, key_pem;
+    struct str proxy_user, proxy_password; /* for the source's proxy */
     struct str
         logins; /* of registries: the text of a docker config.json; used when there is no user or bearer */
 };
-/* From a Secret's data: user|username, password, token, ca.crt|caFile, tls.crt|certFile, tls.key|keyFile,
+/* From a Secret's data: user|username, password, token, proxyUsername, proxyPassword, ca.crt|caFile, tls.crt|certFile, tls.key|keyFile,
  * .dockerconfigjson|config.json; values that were encoded twice are recognised. INVALID naming the missing key. */
 NODISCARD int registry_auth_from_secret(struct arena *a, struct value secret, struct registry_auth *ret,
                                         struct err **err);
@@ -191,6 +192,8 @@ NODISCARD int registry_oci_open(const struct registry_source *s, struct arena *a
  * digests; NOT_FOUND for an entry without urls. */
 NODISCARD int registry_fetch_chart(const struct registry_source *s, const struct registry_version *v,
                                    struct buf *out, struct err **err);
+/* "http://proxy:3128" with the login in it, as libcurl wants it; `proxy` itself when there is none. In `a`. */
+const char *registry_proxy_url(struct arena *a, const char *proxy, const struct registry_auth *auth);
 /* A chart URL as the index gives it, resolved against the repository's (RFC 3986; the repository's query is kept). In `a`. */
 struct str registry_resolve_url(struct arena *a, struct str repository_url, struct str chart_url);
 /* Scheme and host in lower case, default port and trailing slash dropped: for comparing. In `a`. */

@@ -88,6 +88,8 @@ static int read_source(struct registry_manager *m, struct arena *a, struct value
     if (r < 0)
         return err_wrap(err, r, "spec.authSecret: Secret %s/%.*s", m->ns, STR_ARG(secret_name));
     ret->auth = auth;
+    if (ret->proxy)
+        ret->proxy = registry_proxy_url(a, ret->proxy, auth);
     return 0;
 }
 

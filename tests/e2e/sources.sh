@@ -82,6 +82,12 @@ repository many "$login/many" "$good" ', authSecret: login'
 synced many
 repository behind http://charts.example.invalid/charts "$good" ", proxy: \"$other\""
 synced behind
+servers_start proxy "$work/www" --proxy-login 'bob:p@ss/4712'
+repository guarded http://charts.example.invalid/charts "$good" ", proxy: \"http://127.0.0.1:${port[proxy]}\""
+says repository default/guarded False AccessDenied '407 Proxy Authentication Required'
+secret proxy proxyUsername=bob proxyPassword=p@ss/4712
+repository guarded http://charts.example.invalid/charts "$good" ", proxy: \"http://127.0.0.1:${port[proxy]}\", authSecret: proxy"
+synced guarded
 
 # ---- other servers ---------------------------------------------------------------------------------------------------
 : >"$work/other.log"
@@ -124,5 +130,5 @@ says repository default/nothing False IndexNotFound 'the registry has none of th
 repository listless "oci://$registry" '' ', insecure: true, authSecret: docker'
 says repository default/listless True Synced 'a registry has no list of its charts'
 check_eq "nothing secret is in what is said" \
-    "$("$pintle" get repositories,charts,events -A -o yaml | grep -Ec 'tok-read|tok-123|pw-4711')" 0
+    "$("$pintle" get repositories,charts,events -A -o yaml | grep -Ec 'tok-read|tok-123|pw-4711|4712')" 0
 finish

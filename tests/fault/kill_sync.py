@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 of `pintle controller` while it syncs a repository of 20 charts, and again while the repository has a new version of
-each: before and after each write of the API, at every fourth read, at each write to the index database (half of it done). After the
+each: before and after each write of the API, at every tenth read, at each write to the index database (half of it done). After the
 restart everything comes to the state of an undisturbed run: the same Charts, ConfigMaps and status, every archive's bytes,
 nothing left over in the cluster or on the disk; and nothing at all when the Repository is deleted.
 
@@ -246,7 +246,7 @@ class Points:
             sample = lambda n: sorted(self.chance.sample(range(1, n + 1), min(QUICK_POINTS, n)))
             self.lists = {p: iter(sample(totals[p])) for p in self.wanted}
         else:
-            step = {"read": int(os.environ.get("READS") or 4)}
+            step = {"read": int(os.environ.get("READS") or 10)}
             self.lists = {p: iter(range(1, 100000, step.get(p, 1))) for p in self.wanted}
 
     def take(self):

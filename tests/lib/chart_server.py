@@ -2,6 +2,7 @@
 """An ordinary static web server for chart tests, with what such servers are found to have around them.
 
 chart_server.py DIR [--log FILE] [--login USER:PASSWORD] [--bearer TOKEN] [--tls CERT KEY] [--client-ca CA]
+                    [--proxy-login USER:PASSWORD]
                     [--tokens KEY CERT]
 
 Listens on a free port of 127.0.0.1, prints it, and ends when its standard input does. Each request is a line in the log:
@@ -28,6 +29,7 @@ arguments.add_argument("dir")
 arguments.add_argument("--log")
 arguments.add_argument("--login")
 arguments.add_argument("--bearer")
+arguments.add_argument("--proxy-login")
 arguments.add_argument("--tls", nargs=2)
 arguments.add_argument("--client-ca")
 arguments.add_argument("--tokens", nargs=2)
@@ -101,6 +103,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.note()
         if not self.is_allowed():
             self.answer(401, [("WWW-Authenticate", 'Basic realm="charts"')])
+            return
+        if options.proxy_login and self.headers.get("Proxy-Authorization") != "Basic " + base64.b64encode(options.proxy_login.encode()).decode():
+            self.answer(407, [("Proxy-Authenticate", 'Basic realm="proxy"')])
             return
         url = urllib.parse.urlsplit(self.path)
         if url.path == "/token" and options.tokens:

@@ -84,6 +84,27 @@ static void test_a_secret_has_its_credentials_under_any_of_the_known_keys(void *
     }
 }
 
+static void test_a_proxy_gets_its_own_login(void **state)
+{
+    static const struct {
+        const char *pairs, *proxy, *want;
+    } cases[] = {
+        { "proxyUsername=bob proxyPassword=p@ss/1", "http://proxy:3128", "http://bob:p%40ss%2F1@proxy:3128" },
+        { "proxyUser=bob !proxyPassword=pass", "socks5://[::1]:1080", "socks5://bob:pass@[::1]:1080" },
+        { "user=ann password=pw", "http://proxy:3128", "http://proxy:3128" },
+        { "proxyUsername=bob proxyPassword=pass", "", "" },
+    };
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct registry_auth auth = { 0 };
+        struct err *err = NULL;
+
+        assert_ok(registry_auth_from_secret(a, secret(cases[i].pairs), &auth, &err), err);
+        assert_string_equal(registry_proxy_url(a, cases[i].proxy, &auth), cases[i].want);
+    }
+}
+
 static void test_half_a_login_names_the_missing_key(void **state)
 {
     static const struct {
@@ -163,6 +184,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_secret_has_its_credentials_under_any_of_the_known_keys, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_a_proxy_gets_its_own_login, setup, teardown),
         cmocka_unit_test_setup_teardown(test_half_a_login_names_the_missing_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_helms_repositories_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_list_of_repositories_has_a_limit, setup, teardown),
