@@ -25,7 +25,8 @@ int dynlib_open(struct dynlib *lib, struct err **err)
 
     pthread_mutex_lock(&lib->lock);
     if (!lib->handle) {
-        handle = dlopen(lib->file, RTLD_NOW | RTLD_LOCAL);
+        /* Lazy: libcurl's thirty libraries have thousands of symbols that nobody calls. Those of the table are looked up. */
+        handle = dlopen(lib->file, RTLD_LAZY | RTLD_LOCAL);
         if (!handle)
             r = err_set(err, ERRC_UNSUPPORTED, "%s is not installed: %s (Debian package %s)", lib->title,
                         dlerror(), lib->package);
