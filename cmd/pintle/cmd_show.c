@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fs.h"
 #include "base/limits.h"
 #include "pintle/chart_flags.h"
 #include "pintle/commands.h"
@@ -92,6 +93,7 @@ static int show(struct cli *c, unsigned parts, struct err **err)
         { PART_README, print_readme },
         { PART_CRDS, print_crds },
     };
+    CLEANUP(chart_found_done) struct chart_found found = { 0 };
     CLEANUP(chart_unref) struct chart *chart = NULL;
     CLEANUP(arena_free) struct arena *arena = arena_new(VALUES_MEMORY_MAX);
     CLEANUP(buf_done) struct buf out = BUF_INIT(2 * ARCHIVE_UNPACKED_MAX);
@@ -99,7 +101,12 @@ static int show(struct cli *c, unsigned parts, struct err **err)
     struct view v = { .arena = arena, .parts = parts, .out = &out };
     int r;
 
-    r = chart_flags_load(c, c->args[0], &log, &chart, err);
+    r = chart_flags_locate(c, c->args[0], &found, err);
+    if (r < 0)
+        return r;
+    /* As helm: the folder's loader does not ask for an apiVersion. */
+    r = found.path && fs_is_dir(found.path) ? chart_load_dir(found.path, &log, &chart, err)
+                                            : chart_found_load(&found, &log, &chart, err);
     if (r < 0)
         return r;
     v.chart = chart;

@@ -214,7 +214,7 @@ static int read_capabilities(struct template_job *j, struct err **err)
 
 static int render_name(struct template_job *j, const char *text, struct err **err)
 {
-    CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new();
+    CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new_sprig();
     CLEANUP(tpl_run_free) struct tpl_run *run = NULL;
     CLEANUP(buf_done) struct buf out = BUF_INIT(64 * KIB);
     int r;
@@ -340,14 +340,14 @@ static int load(struct template_job *j, struct err **err)
 }
 
 /* Helm has a release by then, which --debug shows although its YAML is broken. */
-static int render_failed(struct template_job *j, const struct buf *broken, int r, struct err **err)
+int template_failed(struct template_job *j, const struct buf *broken, int r, struct err **err)
 {
     CLEANUP(err_free) struct err *cause = NULL;
 
     if (r != -ERRC_TEMPLATE || !err)
         return r;
     if (cli_bool(j->c, "debug")) {
-        cli_write(j->c, str_trim(buf_str(broken)));
+        cli_write(j->c, broken ? str_trim(buf_str(broken)) : STR(""));
         cli_write(j->c, STR("\n"));
         return r;
     }
@@ -405,7 +405,7 @@ static int render(struct template_job *j, struct err **err)
         return r;
     r = chart_render(j->chart, j->values, &o, cli_bool(j->c, "debug") ? &broken : NULL, &j->rendered, err);
     if (r < 0)
-        return render_failed(j, &broken, r, err);
+        return template_failed(j, &broken, r, err);
     return j->on_server ? template_server_check(&j->server, j->rendered, &o, err) : 0;
 }
 

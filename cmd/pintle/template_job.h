@@ -29,6 +29,8 @@ struct template_job {
     struct map written; /* with --output-dir: files of this run */
 };
 
+/* Adds what helm says when it has a release whose rendering failed; with --debug prints `broken` (may be NULL) instead. r. */
+int template_failed(struct template_job *j, const struct buf *broken, int r, struct err **err);
 /* Writes what was rendered, as the flags say. */
 NODISCARD int template_print(struct template_job *j, struct err **err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `template` writes: to standard output, or files below --output-dir. */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -31,21 +32,64 @@ static struct str trim_space(struct str s)
     return s;
 }
 
+/* filepath.Dir() */
+static char *clean_dirname(const char *file)
+{
+    CLEANUP(buf_done) struct buf out = BUF_INIT(FS_PATH_MAX * 2);
+
+    buf_addstr(&out, str_dirname(str_from(file)));
+    for (size_t i = 1; i < out.n;) {
+        bool doubled = out.p[i] == '/' && out.p[i - 1] == '/';
+
+        if (doubled) {
+            memmove(out.p + i, out.p + i + 1, out.n - i - 1);
+            buf_truncate(&out, out.n - 1);
+        } else {
+            i++;
+        }
+    }
+    return buf_take(&out);
+}
+
+/* ensureDirectoryForFile(): os.Stat() and os.MkdirAll(), whose words name the folder that could not be made. */
+static int make_folder(const char *path, struct err **err)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0)
+        return S_ISDIR(st.st_mode) ? 0 : fs_path_error(err, "mkdir", path, ENOTDIR);
+    if (errno != ENOENT)
+        return fs_path_error(err, "stat", path, errno);
+    for (const char *at = path + 1;; at++) {
+        CLEANUP(free_ptr) char *part = NULL;
+
+        if (*at != '/' && *at != '\0')
+            continue;
+        part = str_dup((struct str){ path, (size_t)(at - path) });
+        if (mkdir(part, 0755) < 0 && errno != EEXIST)
+            return fs_path_error(err, "mkdir", part, errno);
+        if (*at == '\0')
+            return 0;
+    }
+}
+
 /* One file of --output-dir; what this run has begun it goes on with, anything older is replaced. */
 static int write_document(struct template_job *j, const char *dir, struct str path, struct str content,
                           bool append, struct err **err)
 {
-    CLEANUP(free_ptr) char *name = str_dup(path), *file = fs_join(dir, name), *parent = NULL;
+    CLEANUP(free_ptr) char *name = str_dup(path), *file = xasprintf("%s/%s", dir, name), *parent = NULL;
     FILE *f;
+    int r;
 
     if (!fs_path_is_below(path))
         return err_set(err, ERRC_INVALID, STR_FMT ": not a path below the output folder", STR_ARG(path));
-    parent = str_dup(str_dirname(str_from(file)));
-    if (fs_make_dirs(parent, 0755, err) < 0)
-        return -ERRC_IO;
+    parent = clean_dirname(file);
+    r = make_folder(parent, err);
+    if (r < 0)
+        return r;
     f = fopen(file, append ? "ae" : "we");
     if (!f)
-        return err_errno(err, errno, "open %s", file);
+        return fs_path_error(err, "open", file, errno);
     fprintf(f, "---\n# Source: %s\n", name);
     fwrite(content.p ? content.p : "", 1, content.n, f);
     fputc('\n', f);
@@ -61,9 +105,18 @@ static bool is_shown(const struct cli *c, const struct chart_hook *h)
     return !(cli_bool(c, "skip-tests") && chart_hook_has_event(h, CHART_HOOK_TEST));
 }
 
-static int write_hooks(struct template_job *j, const char *dir, struct err **err)
+/* With --release-name the release's folder in it; owned. */
+static char *manifest_folder(const struct template_job *j, const char *out)
+{
+    CLEANUP(free_ptr) char *release = str_dup(j->name);
+
+    return cli_bool(j->c, "release-name") ? fs_join(out, release) : xstrdup(out);
+}
+
+static int write_hooks(struct template_job *j, const char *out, struct err **err)
 {
     const struct chart_rendered *res = j->rendered;
+    CLEANUP(free_ptr) char *dir = manifest_folder(j, out);
     int r = 0;
 
     for (size_t i = 0; i < res->n_hooks && r >= 0 && !cli_bool(j->c, "no-hooks"); i++) {
@@ -79,8 +132,7 @@ static int write_hooks(struct template_job *j, const char *dir, struct err **err
 static int write_files(struct template_job *j, const char *out, struct err **err)
 {
     const struct chart_rendered *res = j->rendered;
-    CLEANUP(free_ptr) char *release = str_dup(j->name), *joined = fs_join(out, release);
-    const char *dir = cli_bool(j->c, "release-name") ? joined : out;
+    CLEANUP(free_ptr) char *dir = manifest_folder(j, out);
     int r;
 
     for (size_t i = 0; i < res->n_crds && cli_bool(j->c, "include-crds"); i++) {
@@ -98,7 +150,7 @@ static int write_files(struct template_job *j, const char *out, struct err **err
         if (r < 0)
             return r;
     }
-    return write_hooks(j, dir, err);
+    return 0;
 }
 
 static void print_hook(struct buf *out, const struct chart_hook *h)
@@ -203,6 +255,9 @@ int template_print(struct template_job *j, struct err **err)
             print_hook(&hooks, &res->hooks[i]);
     if (dir[0]) {
         r = write_files(j, dir, err);
+        if (r < 0) /* helm does this while it renders */
+            return template_failed(j, NULL, -ERRC_TEMPLATE, err);
+        r = write_hooks(j, dir, err);
         if (r < 0)
             return r;
     }

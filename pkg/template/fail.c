@@ -233,7 +233,7 @@ int exec_report(struct tpl_exec *x, struct str file, struct err **err)
     if (x->limit)
         return err_set(err, ERRC_LIMIT, "rendering " STR_FMT " stopped: " STR_FMT, STR_ARG(file),
                        STR_ARG(str_trim_prefix(text, STR("template: "))));
-    if (x->n_chain == 1 && str_has_prefix(text, STR("template: no template ")))
+    if (x->run->top.below->sprig || (x->n_chain == 1 && str_has_prefix(text, STR("template: no template "))))
         return err_set(err, ERRC_TEMPLATE, STR_FMT, STR_ARG(text));
     if (!cut(text, STR(": "), &location, &rest) || !cut(rest, STR(": "), &location, &rest))
         return err_set(err, ERRC_TEMPLATE, "execution error in (" STR_FMT "): " STR_FMT, STR_ARG(file),

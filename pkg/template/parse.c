@@ -408,6 +408,8 @@ int tpl_file_parse(struct arena *a, struct str name, struct str text, struct tpl
         return err_set(err, ERRC_LIMIT, STR_FMT ": template too large", STR_ARG(name));
     if (parse_source(a, source_new(a, arena_dup(a, name), text), ret, &why) == 0)
         return 0;
+    if (s->sprig && err_code(why) == ERRC_TEMPLATE)
+        return err_set(err, ERRC_TEMPLATE, "%s", err_message(why));
     return helm_parse_error(name, why, err);
 }
 

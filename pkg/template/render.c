@@ -116,7 +116,8 @@ int tpl_render(struct tpl_run *r, struct str name, struct value dot, struct buf 
                        STR_ARG(name));
     if (exec_tree(x, t, dot) < 0)
         return exec_report(x, name, err);
-    exec_drop_no_value(&x->out, 0);
+    if (!r->top.below->sprig)
+        exec_drop_no_value(&x->out, 0);
     buf_addstr(out, buf_str(&x->out));
     res = buf_check(out, err);
     if (res < 0) {

@@ -18,6 +18,9 @@
 struct tpl_set;
 
 struct tpl_set *tpl_set_new(void) NODISCARD;
+/* For a template of the user's own, such as helm's --name-template: Sprig's functions alone, env among them, Go's error texts as
+ * they are, and "<no value>" is printed. */
+struct tpl_set *tpl_set_new_sprig(void) NODISCARD;
 void tpl_set_free(struct tpl_set *s); /* s may be NULL */
 DEFINE_CLEANUP(struct tpl_set *, tpl_set_free)
 

@@ -121,6 +121,7 @@ struct tpl_set {
     struct arena *arena;
     struct map trees;
     const struct tree *root; /* of an overlay: its text, named TPL_ROOT_NAME */
+    bool sprig;              /* Sprig's functions alone, Go's error texts */
     struct map texts;        /* overlays of tpl texts on top of this one, by text: struct tpl_set */
 };
 
@@ -138,6 +139,7 @@ void source_print_position(const struct source *s, uint32_t pos, struct buf *out
 
 /* Looks a function up by name: Helm's, Sprig's, then text/template's own. NULL when there is none. */
 const struct tpl_func *func_find(struct str name);
+const struct tpl_func *func_find_sprig(struct str name); /* the same in a set of tpl_set_new_sprig() */
 
 /* Has the calling thread less stack left than `margin` bytes plus a reserve for whatever a leaf calls? */
 bool stack_is_low(size_t margin);
