@@ -103,6 +103,18 @@ static void fetcher_line(void *ctx, struct str text)
     cli_printf(c, STR_FMT "\n", STR_ARG(text));
 }
 
+static void other_version(void *ctx, struct str chart, struct str requested, struct str selected)
+{
+    struct chart_log log = chart_flags_log(ctx);
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(64 * KIB);
+
+    chart_log_attr(&attrs, "chart", chart);
+    chart_log_attr(&attrs, "requested", requested);
+    chart_log_attr(&attrs, "selected", selected);
+    chart_log_line(&log, "WARN", buf_z(&attrs),
+                   "unable to find exact version requested; falling back to closest available version");
+}
+
 static int read_file_flag(struct cli *c, struct arena *a, const char *flag, struct str *ret, struct err **err)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(MIB);
@@ -157,6 +169,7 @@ int chart_fetcher_init(struct cli *c, struct chart_fetcher *f, struct err **err)
         .cache = helm_path(c, HELM_REPOSITORY_CACHE, f->arena),
         .logins = helm_path(c, HELM_REGISTRY_CONFIG, f->arena),
         .line = fetcher_line,
+        .other_version = other_version,
         .line_ctx = c,
     };
     return 0;

@@ -44,7 +44,9 @@ static char *target(const struct cli *c, const struct chart *chart)
     struct str v = version[0] ? str_from(version) : chart_metadata(chart)->version;
 
     name = xasprintf(STR_FMT "-" STR_FMT ".tgz", STR_ARG(chart_metadata(chart)->name), STR_ARG(v));
-    return fs_join(cwd ? cwd : dir, name);
+    while (str_has_prefix(str_from(dir), STR("./")))
+        dir += 2;
+    return cwd || dir[0] ? fs_join(cwd ? cwd : dir, name) : TAKE(name);
 }
 
 /* The folder as helm's pkg/chart/loader reads it, with its dependencies when they are wanted. */
@@ -70,6 +72,19 @@ static int load(struct cli *c, const char *path, struct chart **ret, struct err 
     return chart_load(full, &log, ret, err);
 }
 
+/* chartutil.Save() */
+static int make_destination(const char *dir, struct err **err)
+{
+    struct stat st;
+    int r;
+
+    dir = dir[0] ? dir : ".";
+    if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+        return err_set(err, ERRC_EXISTS, "failed to save: is not a directory: %s", dir);
+    r = fs_make_path(dir, err);
+    return r < 0 ? err_wrap(err, r, "failed to save") : 0;
+}
+
 static int pack(struct cli *c, const char *path, struct err **err)
 {
     CLEANUP(chart_unref) struct chart *chart = NULL;
@@ -89,9 +104,11 @@ static int pack(struct cli *c, const char *path, struct err **err)
     if (r < 0)
         return err_wrap(err, r, "failed to save");
     file = target(c, chart);
-    r = fs_make_dirs(cli_string(c, "destination"), 0755, err);
-    if (r >= 0)
-        r = fs_write_file(file, buf_str(&packed), 0644, err);
+    r = make_destination(cli_string(c, "destination"), err);
+    if (r >= 0 && fs_write_file(file, buf_str(&packed), 0644, NULL) < 0) {
+        r = fs_path_error(err, "open", file, errno);
+        return err_wrap(err, r, "failed to save");
+    }
     if (r >= 0)
         cli_printf(c, "Successfully packaged chart and saved it to: %s\n", file);
     return r;

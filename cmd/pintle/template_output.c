@@ -51,26 +51,14 @@ static char *clean_dirname(const char *file)
     return buf_take(&out);
 }
 
-/* ensureDirectoryForFile(): os.Stat() and os.MkdirAll(), whose words name the folder that could not be made. */
+/* ensureDirectoryForFile() */
 static int make_folder(const char *path, struct err **err)
 {
     struct stat st;
 
-    if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode) ? 0 : fs_path_error(err, "mkdir", path, ENOTDIR);
-    if (errno != ENOENT)
+    if (stat(path, &st) < 0 && errno != ENOENT)
         return fs_path_error(err, "stat", path, errno);
-    for (const char *at = path + 1;; at++) {
-        CLEANUP(free_ptr) char *part = NULL;
-
-        if (*at != '/' && *at != '\0')
-            continue;
-        part = str_dup((struct str){ path, (size_t)(at - path) });
-        if (mkdir(part, 0755) < 0 && errno != EEXIST)
-            return fs_path_error(err, "mkdir", part, errno);
-        if (*at == '\0')
-            return 0;
-    }
+    return fs_make_path(path, err);
 }
 
 /* One file of --output-dir; what this run has begun it goes on with, anything older is replaced. */

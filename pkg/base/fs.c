@@ -127,6 +127,25 @@ int fs_make_dirs(const char *path, int mode, struct err **err)
     return 0;
 }
 
+int fs_make_path(const char *path, struct err **err)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0)
+        return S_ISDIR(st.st_mode) ? 0 : fs_path_error(err, "mkdir", path, ENOTDIR);
+    for (const char *at = path + 1;; at++) {
+        CLEANUP(free_ptr) char *part = NULL;
+
+        if (*at != '/' && *at != '\0')
+            continue;
+        part = str_dup((struct str){ path, (size_t)(at - path) });
+        if (mkdir(part, 0755) < 0 && errno != EEXIST)
+            return fs_path_error(err, "mkdir", part, errno);
+        if (*at == '\0')
+            return 0;
+    }
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     UNUSED(st);

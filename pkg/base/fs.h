@@ -22,6 +22,8 @@ NODISCARD int fs_write_file(const char *path, struct str content, int mode, stru
 NODISCARD int fs_make_dirs(const char *path, int mode, struct err **err); /* mkdir -p */
 NODISCARD int fs_remove_tree(const char *path, struct err **err); /* absent is fine; links are not followed */
 bool fs_exists(const char *path);
+/* The same with mode 0755 and the words of Go's os.MkdirAll(): "mkdir a/b: not a directory". `path` is not empty. */
+NODISCARD int fs_make_path(const char *path, struct err **err);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);
 

@@ -27,6 +27,11 @@ struct chart_log {
     void (*line)(void *ctx, struct str text);
     void *ctx;
 };
+/* One line as Go's slog text handler writes it; `attrs` is printed after msg as given ("path=a chart=b" or ""). */
+void chart_log_line(const struct chart_log *log, const char *level, const char *attrs, const char *fmt, ...)
+    PRINTF(4, 5);
+/* A value in an attribute: quoted when it has to be. */
+void chart_log_attr(struct buf *out, const char *name, struct str value);
 
 /* ---- loading --------------------------------------------------------------------------------------------------- */
 

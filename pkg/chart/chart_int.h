@@ -65,12 +65,6 @@ static inline struct str chart_node_name(const struct chart_node *n)
     return n->metadata->name;
 }
 
-/* log.c: one line as Go's slog text handler writes it; `attrs` is printed after msg as given ("path=a chart=b" or ""). */
-void chart_log_line(const struct chart_log *log, const char *level, const char *attrs, const char *fmt, ...)
-    PRINTF(4, 5);
-/* A value in an attribute: quoted when it has to be. */
-void chart_log_attr(struct buf *out, const char *name, struct str value);
-
 /* load.c */
 struct chart_source { /* files on their way into a chart; names and data live in the storage's arena */
     struct chart_storage *storage;

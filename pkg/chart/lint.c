@@ -64,11 +64,25 @@ static bool vendors(const struct chart *c, struct str name)
     return false;
 }
 
-static void add_name(struct buf *names, struct str name)
+struct names { /* one may be empty */
+    struct buf text;
+    size_t n;
+};
+#define NAMES_INIT            \
+    {                         \
+        .text = BUF_INIT(MIB) \
+    }
+static void names_done(struct names *n)
 {
-    if (names->n > 0)
-        buf_addc(names, ',');
-    buf_addstr(names, name);
+    buf_done(&n->text);
+}
+DEFINE_CLEANUP_VALUE(struct names, names_done)
+
+static void add_name(struct names *names, struct str name)
+{
+    if (names->n++ > 0)
+        buf_addc(&names->text, ',');
+    buf_addstr(&names->text, name);
 }
 
 static struct str used_name(const struct metadata_dependency *d)
@@ -78,7 +92,7 @@ static struct str used_name(const struct metadata_dependency *d)
 
 static void check_unique(struct lint *l, const struct metadata *md)
 {
-    CLEANUP(buf_done) struct buf twice = BUF_INIT(MIB);
+    CLEANUP(names_done) struct names twice = NAMES_INIT;
 
     for (size_t i = 0; i < md->n_dependencies; i++)
         for (size_t k = 0; k < i; k++)
@@ -88,13 +102,13 @@ static void check_unique(struct lint *l, const struct metadata *md)
             }
     if (twice.n > 0)
         lint_say(l, CHART_LINT_ERROR, str_from(l->dir), "multiple dependencies with name or alias: %s",
-                 buf_z(&twice));
+                 buf_z(&twice.text));
 }
 
 static void lint_dependencies(struct lint *l)
 {
     CLEANUP(chart_unref) struct chart *c = NULL;
-    CLEANUP(buf_done) struct buf undeclared = BUF_INIT(MIB), missing = BUF_INIT(MIB);
+    CLEANUP(names_done) struct names undeclared = NAMES_INIT, missing = NAMES_INIT;
     struct str dir = str_from(l->dir);
     struct err *err = NULL;
     int r = chart_load_dir(l->dir, l->o->log, &c, &err);
@@ -109,11 +123,11 @@ static void lint_dependencies(struct lint *l)
             add_name(&missing, c->metadata.dependencies[i].name);
     if (undeclared.n > 0)
         lint_say(l, CHART_LINT_ERROR, dir, "chart metadata is missing these dependencies: %s",
-                 buf_z(&undeclared));
+                 buf_z(&undeclared.text));
     check_unique(l, &c->metadata);
     if (missing.n > 0)
         lint_say(l, CHART_LINT_WARNING, dir, "chart directory is missing these dependencies: %s",
-                 buf_z(&missing));
+                 buf_z(&missing.text));
 }
 
 /* ---- CRDs ---- */

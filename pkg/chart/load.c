@@ -548,17 +548,18 @@ static bool has_subchart(const struct chart *c, struct str name)
 int chart_check_dependencies(const struct chart *c, struct err **err)
 {
     CLEANUP(buf_done) struct buf missing = BUF_INIT(64 * KIB);
+    size_t n = 0; /* a dependency may be named "" */
 
     for (size_t i = 0; i < c->metadata.n_dependencies; i++) {
         struct str name = c->metadata.dependencies[i].name;
 
         if (has_subchart(c, name))
             continue;
-        if (missing.n > 0)
+        if (n++ > 0)
             buf_adds(&missing, ", ");
         buf_addstr(&missing, name);
     }
-    if (missing.n == 0)
+    if (n == 0)
         return 0;
     return err_set(err, ERRC_INVALID, "found in Chart.yaml, but missing in charts/ directory: %s",
                    buf_z(&missing));

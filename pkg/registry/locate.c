@@ -129,6 +129,33 @@ static int no_version(struct search *s, struct registry_db *db, struct str repos
                    STR_ARG(s->reference), STR_ARG(s->version));
 }
 
+/* isVersionRange(): "^1", "~1.10", "1.x"; anything else names one version. */
+static bool is_range(struct str version)
+{
+    struct str core = version;
+
+    for (size_t i = 0; i < version.n; i++)
+        if (strchr("^~<>=!*", version.p[i]))
+            return true;
+    if (str_contains(version, STR("||")) || str_contains(version, STR(" - ")))
+        return true;
+    for (size_t i = 0; i < core.n; i++) {
+        if (core.p[i] == '-' || core.p[i] == '+')
+            return false;
+        if (core.p[i] == 'x' || core.p[i] == 'X')
+            return true;
+    }
+    return false;
+}
+
+static void tell_other_version(const struct search *s)
+{
+    struct str selected = s->found->entry.version;
+
+    if (s->l->other_version && s->version.n > 0 && !str_eq(selected, s->version) && !is_range(s->version))
+        s->l->other_version(s->l->line_ctx, s->reference, s->version, selected);
+}
+
 static int pick_in(struct search *s, struct registry_db *db, struct str name, const char *index,
                    struct err **err)
 {
@@ -138,6 +165,8 @@ static int pick_in(struct search *s, struct registry_db *db, struct str name, co
         r = registry_find(db, name, s->reference, s->version, s->a, &s->found->entry, err);
     if (r == 0)
         return no_version(s, db, name, err);
+    if (r > 0)
+        tell_other_version(s);
     return MIN(r, 0);
 }
 

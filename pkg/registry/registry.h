@@ -229,6 +229,8 @@ struct registry_locator {
     const char *keyring; /* file of public keys, for those that verify */
     void (*line)(void *ctx,
                  struct str text); /* "Pulled: …", "WARNING: …": what helm prints on the way; may be NULL */
+    /* An index does not have the version that was asked for, and another one is taken; may be NULL. */
+    void (*other_version)(void *line_ctx, struct str chart, struct str requested, struct str selected);
     void *line_ctx;
 };
 struct registry_found {

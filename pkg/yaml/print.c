@@ -262,7 +262,28 @@ static void print_integer(struct printer *p, struct value v)
     yml_emit_word(&p->e, (struct str){ at, (size_t)(end - at) });
 }
 
-/* v2 sees the number as JSON wrote it: whole ones are integers up to uint64. */
+/* v2 sees the number as JSON wrote it: whole ones are integers up to uint64, with zeros behind the digits that tell the float
+ * from its neighbours. False: it is no integer. */
+static bool print_whole(struct printer *p, double f, int bits)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(64);
+    uint64_t u;
+    int64_t i;
+
+    if (f != trunc(f) || fabs(f) >= 0x1p65)
+        return false;
+    if (fabs(f) <= (bits == 32 ? 0x1p24 : 0x1p53)) {
+        print_integer(p, value_from_int((int64_t)f));
+        return true;
+    }
+    number_format_float(f, 'f', -1, bits, &text);
+    if (number_parse_int(buf_str(&text), 10, 64, &i) != NUMBER_OK &&
+        number_parse_uint(buf_str(&text), 10, 64, &u) != NUMBER_OK)
+        return false;
+    yml_emit_word(&p->e, buf_str(&text));
+    return true;
+}
+
 static NODISCARD int print_float(struct printer *p, struct value v)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(512);
@@ -278,12 +299,8 @@ static NODISCARD int print_float(struct printer *p, struct value v)
         return 0;
     }
     if (!p->e.v3) {
-        struct value n = yml_number(v, false);
-
-        if (n.kind != VALUE_FLOAT) {
-            print_integer(p, n);
+        if (print_whole(p, v.f, bits))
             return 0;
-        }
         if (bits == 32) { /* JSON has the digits of the float32 */
             number_format_float(v.f, 'g', -1, 32, &text);
             number_parse_float(buf_str(&text), 64, &v.f, NULL);

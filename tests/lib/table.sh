@@ -4,6 +4,7 @@
 #
 #   tests/data/cli/<topic>.files   the files that the commands find: "=== path", then the text; "=== path < other" is
 #                                  a copy, "=== path -> target" a link
+#   tests/data/cli/<topic>.py      ... or a program that writes them into the folder it is given
 #   tests/data/cli/<topic>.cases   one shell line per case, in which `helm` is the program under test; "#" starts a comment.
 #                                  Each runs in a fresh copy of the files
 #   tests/data/cli/<topic>.want    what helm said: "$ line", "exit N", "> " before lines of stdout, "! " of stderr
@@ -12,6 +13,10 @@
 table_data=tests/data/cli
 
 table_files() { # TOPIC DIR
+    if [ -e "$table_data/$1.py" ]; then
+        python3 "$table_data/$1.py" "$2"
+        return
+    fi
     LC_ALL=C awk -v dir="$2" '
         function parent(p) { sub(/\/[^\/]*$/, "", p); return p }
         function make(p) { if (!(p in made)) { system("mkdir -p \"" p "\""); made[p] = 1 } }
