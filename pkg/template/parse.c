@@ -348,11 +348,11 @@ static NODISCARD int parse_source(struct arena *a, const struct source *source, 
     return r;
 }
 
-static const struct source *source_new(struct arena *a, struct str name, struct str text)
+static struct source *source_new(struct arena *a, struct str name, struct str text)
 {
     struct source *source = ARENA_NEW(a, struct source);
 
-    *source = (struct source){ name, text };
+    *source = (struct source){ .name = name, .text = text };
     return source;
 }
 
@@ -408,8 +408,6 @@ int tpl_file_parse(struct arena *a, struct str name, struct str text, struct tpl
         return err_set(err, ERRC_LIMIT, STR_FMT ": template too large", STR_ARG(name));
     if (parse_source(a, source_new(a, arena_dup(a, name), text), ret, &why) == 0)
         return 0;
-    if (s->sprig && err_code(why) == ERRC_TEMPLATE)
-        return err_set(err, ERRC_TEMPLATE, "%s", err_message(why));
     return helm_parse_error(name, why, err);
 }
 
@@ -434,12 +432,27 @@ struct tpl_file *tpl_file_again(struct arena *a, const struct tpl_file *f, struc
     return again;
 }
 
+static int add_sprig(struct tpl_set *s, struct str name, struct str text, struct err **err)
+{
+    struct source *source = source_new(s->arena, arena_dup(s->arena, name), text);
+    struct tpl_file *f;
+    int r;
+
+    source->sprig = true;
+    r = parse_source(s->arena, source, &f, err);
+    if (r == 0)
+        tpl_set_add_file(s, f);
+    return r;
+}
+
 int tpl_set_add(struct tpl_set *s, struct str name, struct str text, struct err **err)
 {
     struct tpl_file *f;
     int r;
 
     assert(!s->below);
+    if (s->sprig)
+        return add_sprig(s, name, text, err);
     r = tpl_file_parse(s->arena, name, text, &f, err);
     if (r == 0)
         tpl_set_add_file(s, f);

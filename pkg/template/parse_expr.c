@@ -10,7 +10,7 @@
 static const struct node *identifier(struct parser *p, struct tok t)
 {
     struct str name = parse_text(p, t);
-    const struct tpl_func *func = p->file->set->sprig ? func_find_sprig(name) : func_find(name);
+    const struct tpl_func *func = p->file->source->sprig ? func_find_sprig(name) : func_find(name);
     struct node *n;
 
     if (!func)

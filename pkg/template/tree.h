@@ -105,6 +105,7 @@ static inline const struct node *node_first_word(const struct node *command)
 /* One file (or the text of a tpl call): what error texts call it, and its text for line numbers. */
 struct source {
     struct str name, text;
+    bool sprig; /* of a set of tpl_set_new_sprig() */
 };
 
 /* A named template. */
