@@ -75,18 +75,6 @@ static int check_entry(const struct adding *x, struct err **err)
 
 /* ---- what is there --------------------------------------------------------------------------------------------------- */
 
-static int find_old(struct adding *x, struct err **err)
-{
-    struct err *cause = NULL;
-    int r = mirror_find(x->m, x->arena, x->record.path, x->record.tag, &x->old, &cause);
-
-    x->has_old = r == 0;
-    if (r < 0 && r != -ERRC_NOT_FOUND && err)
-        *err = TAKE(cause);
-    err_free(cause);
-    return r == -ERRC_NOT_FOUND ? 0 : r;
-}
-
 int mirror_check_replacement(const struct mirror_record *old, struct str accepted, struct str digest,
                              struct err **err)
 {
@@ -279,7 +267,7 @@ static int write_again(struct adding *x, struct err **err)
 
 static int add_locked(struct adding *x, enum mirror_outcome *ret, struct err **err)
 {
-    int r = find_old(x, err);
+    int r = mirror_look_up(x->m, x->arena, x->record.path, x->record.tag, &x->old, &x->has_old, err);
 
     if (r == 0)
         r = check_old(x, ret, err);

@@ -79,6 +79,9 @@ NODISCARD int mirror_fetcher_get(struct mirror_fetcher *f, struct arena *a, cons
                                  struct buf *archive, struct mirror_addition *what, struct err **err);
 
 /* record.c */
+/* mirror_find() where it is no failure that there is none. */
+NODISCARD int mirror_look_up(struct mirror *m, struct arena *a, struct str path, struct str tag,
+                             struct mirror_record *ret, bool *ret_found, struct err **err);
 /* A record without path and tag, and back. PARSE. */
 NODISCARD int mirror_record_read(struct value v, struct mirror_record *ret, struct err **err);
 struct value mirror_record_value(struct arena *a, const struct mirror_record *record);

@@ -155,6 +155,18 @@ int mirror_find(struct mirror *m, struct arena *a, struct str path, struct str t
     return r < 0 ? err_wrap(err, r, "%.*s %.*s", STR_ARG(path), STR_ARG(tag)) : 0;
 }
 
+int mirror_look_up(struct mirror *m, struct arena *a, struct str path, struct str tag,
+                   struct mirror_record *ret, bool *ret_found, struct err **err)
+{
+    int r = mirror_find(m, a, path, tag, ret, err);
+
+    if (r < 0 && r != -ERRC_NOT_FOUND)
+        return r;
+    *ret_found = r == 0;
+    err_clear(err);
+    return 0;
+}
+
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
 struct str_list {

@@ -144,19 +144,6 @@ static struct str place(struct sync *s, struct arena *a, struct str name)
     return s->o->folder.n ? arena_printf(a, "%.*s/%.*s", STR_ARG(s->o->folder), STR_ARG(name)) : name;
 }
 
-static int find_record(struct sync *s, struct arena *a, const struct registry_version *v,
-                       struct mirror_record *ret, bool *ret_found, struct err **err)
-{
-    int r = mirror_find(s->m, a, place(s, a, v->name), oci_tag_of_version(a, v->version), ret, err);
-
-    *ret_found = r == 0;
-    if (r == -ERRC_NOT_FOUND) {
-        err_clear(err);
-        return 0;
-    }
-    return r;
-}
-
 /* 1 when there is nothing to fetch. What an index says to have other bytes need not be fetched to be refused. */
 static int check_kept(struct sync *s, struct arena *a, const struct registry_version *v,
                       const struct mirror_record *record, struct err **err)
@@ -203,7 +190,8 @@ static int bring(struct sync *s, struct arena *a, const struct registry_version 
                  struct err **err)
 {
     bool found = false;
-    int r = find_record(s, a, v, ret, &found, err);
+    int r =
+        mirror_look_up(s->m, a, place(s, a, v->name), oci_tag_of_version(a, v->version), ret, &found, err);
 
     if (r == 0 && found)
         r = check_kept(s, a, v, ret, err);
