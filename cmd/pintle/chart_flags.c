@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/encode.h"
 #include "base/fs.h"
 #include "base/gourl.h"
 #include "base/limits.h"
@@ -216,8 +217,12 @@ void chart_fetcher_verify(const struct cli *c, struct chart_fetcher *f, enum reg
 
 void chart_flags_print_signer(struct cli *c, const struct provenance_verified *v)
 {
-    for (size_t i = 0; i < v->n_identities; i++)
-        cli_printf(c, "Signed by: " STR_FMT "\n", STR_ARG(v->identities[i]));
+    for (size_t i = 0; i < v->n_identities; i++) {
+        CLEANUP(buf_done) struct buf name = BUF_INIT(KEYRING_MAX);
+
+        escape_controls(v->identities[i], &name);
+        cli_printf(c, "Signed by: %s\n", buf_z(&name));
+    }
     cli_printf(c, "Using Key With Fingerprint: " STR_FMT "\n", STR_ARG(v->fingerprint));
     cli_printf(c, "Chart Hash Verified: " STR_FMT "\n", STR_ARG(v->digest));
 }

@@ -9,6 +9,7 @@
 #include "registry/registry_int.h"
 
 #define KEYS_MAX 64
+#define SIGNER_MAX 512 /* of a key's name; the status has room for 1024 */
 #define COSIGN_SIGNATURE "dev.cosignproject.cosign/signature"
 
 /* ---- the policy ---------------------------------------------------------------------------------------------------- */
@@ -123,6 +124,7 @@ static int check_prov(struct arena *a, struct registry_signature *s, struct str 
         .keyrings = s->policy->keys, .n_keyrings = s->policy->n_keys, .text = text, .digest = s->digest
     };
     struct provenance_verified v = { 0 };
+    struct str name = STR("");
     int r = 0;
 
     if (oci_is_url(url))
@@ -135,8 +137,10 @@ static int check_prov(struct arena *a, struct registry_signature *s, struct str 
     r = provenance_verify(a, &job, &v, err);
     if (r < 0)
         return judged(s, r);
-    s->signer = arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(v.n_identities ? v.identities[0] : STR("")),
-                             v.n_identities ? ", " : "", STR_ARG(v.fingerprint));
+    if (v.n_identities > 0)
+        name = str_sub(v.identities[0], 0, MIN(v.identities[0].n, (size_t)SIGNER_MAX));
+    s->signer =
+        arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(name), name.n ? ", " : "", STR_ARG(v.fingerprint));
     return 0;
 }
 
