@@ -40,6 +40,26 @@ refused "H4 links in a ring" template r ring
 chart socketlike && ln -s /nowhere/at/all socketlike/templates/x.yaml
 refused "H4 a link to nothing" template r socketlike
 
+chart socket
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' socket/templates/s.yaml
+refused "H4 a socket" template r socket
+check_has "H4 a socket" "$output" "irregular file"
+chart hard && ln hard/values.yaml hard/templates/v.yaml
+ends 0 "H4 a second name of a file is a file" template r hard
+
+# H9: the last of two keys, as helm reads Chart.yaml and values.yaml; indexes refuse them
+chart twice && printf 'name: again\n' >>twice/Chart.yaml && printf 'a: 2\n' >>twice/values.yaml
+ends 0 "H9 keys twice" template r twice
+check_eq "H9 keys twice: the last one" "$output" "$(printf -- '---\n# Source: again/templates/a.yaml\na: 2')"
+
+# H12: control characters in names and versions reach no terminal
+for code in 01 07 08 1b 7f; do
+    chart control
+    printf 'apiVersion: v2\nname: "w\\x%sb"\nversion: "1.0.0\\x%s"\n' "$code" "$code" >control/Chart.yaml
+    refused "H12 byte $code in the version" package control -d out
+    check_eq "H12 byte $code is not shown" "$(printf %s "$output" | tr -cd '\001-\010\033\177' | wc -c)" 0
+done
+
 # H8: every byte in an alias
 for code in 0a 20 21 22 24 25 26 27 28 2a 2b 2c 2e 2f 3a 3b 3c 3d 3f 40 5b 5c 5d 5e 60 7b 7c 7d 7e 7f 80 ff; do
     [ -d alias ] || chart alias
