@@ -276,15 +276,6 @@ int chart_found_load(const struct chart_found *f, const struct chart_log *log, s
     return chart_load_archive(buf_str(&f->remote.archive), log, ret, err);
 }
 
-int chart_flags_load(struct cli *c, const char *name, const struct chart_log *log, struct chart **ret,
-                     struct err **err)
-{
-    CLEANUP(chart_found_done) struct chart_found found = { 0 };
-    int r = chart_flags_locate(c, name, &found, err);
-
-    return r < 0 ? r : chart_found_load(&found, log, ret, err);
-}
-
 /* ---- its dependencies -------------------------------------------------------------------------------------------- */
 
 static void dependency_line(void *ctx, struct str text)
