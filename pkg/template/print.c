@@ -415,6 +415,8 @@ static void print_bytes(struct printer *p, struct value v, uint32_t verb, int de
 
 /* ---- containers and objects ---- */
 
+#define ADDRESS 0xc000000000 /* of everything: ours would differ in every run */
+
 static bool is_pointer(const struct tpl_object *o)
 {
     return strcmp(o->type->go_kind, "ptr") == 0;
@@ -467,6 +469,17 @@ static bool print_stringer(struct printer *p, const struct tpl_object *o, uint32
     return true;
 }
 
+/* A pointer inside of a container is an address, which differs in every run of Go. */
+static void print_inner_pointer(struct printer *p, struct value v, uint32_t verb)
+{
+    if (verb == 'v' || verb == 'p')
+        hex_number(p, ADDRESS, !p->sharp);
+    else if (verb < 0x80 && strchr("bodxX", (int)verb))
+        print_value(p, value_from_uint(ADDRESS), verb, 1);
+    else
+        print_bad_verb(p, v, verb);
+}
+
 static void print_object(struct printer *p, struct value v, uint32_t verb, int depth)
 {
     const struct tpl_object *o = v.object;
@@ -484,8 +497,8 @@ static void print_object(struct printer *p, struct value v, uint32_t verb, int d
         if (is_pointer(o))
             buf_addc(p->out, '&');
         print_struct(p, o, verb, depth);
-    } else { /* Go prints the address, which differs in every run */
-        hex_number(p, 0xc000000000, !p->sharp);
+    } else {
+        print_inner_pointer(p, v, verb);
     }
 }
 
@@ -600,14 +613,14 @@ static void print_bad_verb(struct printer *p, struct value v, uint32_t verb)
     p->erroring = false;
 }
 
-/* %p: only what Go's reflection has an address for; ours would differ in every run, so it is 0xc000000000. */
+/* %p: only what Go's reflection has an address for. */
 static void print_pointer(struct printer *p, struct value v)
 {
     bool has_address = v.kind == VALUE_BYTES || v.kind == VALUE_LIST || v.kind == VALUE_MAP ||
                        (v.kind == VALUE_OBJECT && strcmp(tpl_kind_name(v), "ptr") == 0);
 
     if (has_address)
-        hex_number(p, v.flags & VALUE_NIL ? 0 : 0xc000000000, !p->sharp);
+        hex_number(p, v.flags & VALUE_NIL ? 0 : ADDRESS, !p->sharp);
     else
         print_bad_verb(p, v, 'p');
 }
