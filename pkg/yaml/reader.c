@@ -16,8 +16,9 @@ struct yml_reader {
     yml_read_fn read;
     void *ctx;
     struct str text;     /* what is left of it, when read is NULL */
-    struct str escapes;  /* the whole text if it has an escaped slash somewhere, else empty */
+    struct str whole;    /* all of it, without a byte order mark; empty if it is UTF-16 */
     size_t at, at_index; /* a byte of it and the number of its character */
+    bool has_escapes;    /* it has an escaped slash somewhere */
     struct err *read_err;
     size_t depth, flow_depth, total;
     bool ended;
@@ -76,9 +77,9 @@ struct yml_reader *yml_reader_new_text(struct str text)
     struct yml_reader *r = reader_new();
 
     r->text = text;
-    if (str_contains(text, STR("\\/")) && !str_has_prefix(text, STR("\xff\xfe")) &&
-        !str_has_prefix(text, STR("\xfe\xff")))
-        r->escapes = str_trim_prefix(text, STR("\xef\xbb\xbf"));
+    if (!str_has_prefix(text, STR("\xff\xfe")) && !str_has_prefix(text, STR("\xfe\xff")))
+        r->whole = str_trim_prefix(text, STR("\xef\xbb\xbf"));
+    r->has_escapes = str_contains(r->whole, STR("\\/"));
     return r;
 }
 
@@ -108,11 +109,85 @@ static int fail_at(struct err **err, enum errc code, size_t line, const char *pr
     return err_set(err, code, "yaml: %s", problem);
 }
 
+static struct str view(const yaml_char_t *z)
+{
+    return str_from((const char *)z);
+}
+
+/* Goes to a character behind the last one asked for; marks count characters. */
+static void seek(struct yml_reader *r, size_t index)
+{
+    for (; r->at < r->whole.n && r->at_index < index; r->at_index++)
+        for (r->at++; r->at < r->whole.n && ((unsigned char)r->whole.p[r->at] & 0xc0) == 0x80;)
+            r->at++;
+}
+
+/* Is there "{}" or "[]", with nothing but blanks and comments inside? */
+static bool is_empty_flow(struct str s)
+{
+    bool comment = false;
+    char end = '\0';
+
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (i == 0 && (c == '{' || c == '['))
+            end = c == '{' ? '}' : ']';
+        else if (i == 0)
+            return false;
+        else if (c == '\n' || c == '\r')
+            comment = false;
+        else if (c == '#')
+            comment = true;
+        else if (!comment && c != ' ' && c != '\t')
+            return c == end;
+    }
+    return false;
+}
+
+/*
+ * An empty flow collection where a key or an entry has to be: go-yaml forgets with its end that it may be a key, and
+ * refuses it before it looks at what follows. NULL, or the problem.
+ */
+static const char *find_flow_in_block(struct yml_reader *r)
+{
+    const yaml_parser_t *p = &r->parser;
+    const char *problem = NULL;
+
+    if (p->state == YAML_PARSE_BLOCK_MAPPING_KEY_STATE || p->state == YAML_PARSE_INDENTLESS_SEQUENCE_ENTRY_STATE)
+        problem = "did not find expected key";
+    else if (p->state == YAML_PARSE_BLOCK_SEQUENCE_ENTRY_STATE)
+        problem = "did not find expected '-' indicator";
+    if (!problem || p->error != YAML_SCANNER_ERROR || p->tokens.head == p->tokens.tail)
+        return NULL;
+    seek(r, p->tokens.head->start_mark.index);
+    return is_empty_flow(str_sub(r->whole, r->at, r->whole.n)) ? problem : NULL;
+}
+
+/*
+ * Was a key's colon looked for up to the end of the text, and that within a line? There go-yaml counts one line more. A
+ * scalar over several lines has ended the search before.
+ */
+static bool ends_within_line(struct yml_reader *r)
+{
+    const yaml_parser_t *p = &r->parser;
+    const yaml_token_t *last = p->tokens.tail - 1;
+
+    if (p->error != YAML_SCANNER_ERROR || p->problem_mark.column == 0 || r->whole.n == 0 ||
+        p->tokens.head == p->tokens.tail || last->end_mark.line > p->context_mark.line ||
+        (last->type == YAML_SCALAR_TOKEN && last->data.scalar.style == YAML_PLAIN_SCALAR_STYLE) ||
+        !str_eq(str_from(p->problem), STR("could not find expected ':'")))
+        return false;
+    seek(r, p->problem_mark.index);
+    return r->at == r->whole.n;
+}
+
 /* go-yaml's parser.fail(): scanner errors count lines from 1, parser errors from 0. */
 static int fail_parse(struct yml_reader *r, struct err **err)
 {
     const yaml_parser_t *p = &r->parser;
     size_t line = p->context_mark.line;
+    const char *problem;
 
     if (r->read_err) {
         if (err)
@@ -121,16 +196,14 @@ static int fail_parse(struct yml_reader *r, struct err **err)
     }
     if (p->error == YAML_MEMORY_ERROR)
         abort();
+    problem = find_flow_in_block(r);
+    if (problem)
+        return fail_at(err, ERRC_PARSE, p->tokens.head->start_mark.line, problem);
     if (p->error == YAML_READER_ERROR)
         line = 0;
     else if (p->problem_mark.line > 0)
-        line = p->problem_mark.line + (p->error == YAML_SCANNER_ERROR);
+        line = p->problem_mark.line + (p->error == YAML_SCANNER_ERROR) + ends_within_line(r);
     return fail_at(err, ERRC_PARSE, line, p->problem ? p->problem : "unknown problem parsing YAML content");
-}
-
-static struct str view(const yaml_char_t *z)
-{
-    return str_from((const char *)z);
 }
 
 /* Depth is counted as events arrive, so that a hostile text ends early: libyaml 0.2.5 is quadratic in flow depth. */
@@ -173,12 +246,10 @@ static NODISCARD int check_question_mark(struct yml_reader *r, struct str text, 
 static NODISCARD int check_escapes(struct yml_reader *r, struct err **err)
 {
     const yaml_mark_t *from = &r->event.start_mark, *to = &r->event.end_mark;
-    struct str s = r->escapes;
+    struct str s = r->whole;
     size_t line = from->line;
 
-    for (; r->at < s.n && r->at_index < from->index; r->at_index++)
-        for (r->at++; r->at < s.n && ((unsigned char)s.p[r->at] & 0xc0) == 0x80;)
-            r->at++;
+    seek(r, from->index);
     for (size_t i = r->at, left = to->index - from->index; i + 1 < s.n && left > 0; i++) {
         if (((unsigned char)s.p[i] & 0xc0) == 0x80) /* marks count characters */
             continue;
@@ -200,7 +271,7 @@ static NODISCARD int check_scalar(struct yml_reader *r, struct str text, struct 
 
     if (style == YAML_PLAIN_SCALAR_STYLE)
         return check_question_mark(r, text, err);
-    return style == YAML_DOUBLE_QUOTED_SCALAR_STYLE && r->escapes.n > 0 ? check_escapes(r, err) : 0;
+    return style == YAML_DOUBLE_QUOTED_SCALAR_STYLE && r->has_escapes ? check_escapes(r, err) : 0;
 }
 
 static NODISCARD int take_event(struct yml_reader *r, struct yml_event *e, struct err **err)
