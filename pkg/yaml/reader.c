@@ -154,7 +154,8 @@ static const char *find_flow_in_block(struct yml_reader *r)
     const yaml_parser_t *p = &r->parser;
     const char *problem = NULL;
 
-    if (p->state == YAML_PARSE_BLOCK_MAPPING_KEY_STATE || p->state == YAML_PARSE_INDENTLESS_SEQUENCE_ENTRY_STATE)
+    if (p->state == YAML_PARSE_BLOCK_MAPPING_KEY_STATE ||
+        p->state == YAML_PARSE_INDENTLESS_SEQUENCE_ENTRY_STATE)
         problem = "did not find expected key";
     else if (p->state == YAML_PARSE_BLOCK_SEQUENCE_ENTRY_STATE)
         problem = "did not find expected '-' indicator";
