@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/dynlib.h"
 
@@ -24,33 +25,33 @@ int rnp_open(struct err **err)
 
 /* ---- silence ------------------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t quiet_lock = PTHREAD_MUTEX_INITIALIZER;
-static int quiet_depth;
-static FILE *quiet, *loud;
+static pthread_once_t filter_once = PTHREAD_ONCE_INIT;
+static _Thread_local int quiet_depth;
 
-static ssize_t swallow(void *cookie, const char *text, size_t n)
+/* Runs in the thread that writes, as the stream keeps nothing back. */
+static ssize_t write_unless_quiet(void *cookie, const char *text, size_t n)
 {
     UNUSED(cookie);
-    UNUSED(text);
-    return (ssize_t)n;
+    return quiet_depth > 0 ? (ssize_t)n : write(STDERR_FILENO, text, n);
+}
+
+static void filter_start(void)
+{
+    FILE *filter = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_unless_quiet });
+
+    if (!filter)
+        return;
+    setvbuf(filter, NULL, _IONBF, 0);
+    stderr = filter;
 }
 
 void rnp_quiet_begin(void)
 {
-    pthread_mutex_lock(&quiet_lock);
-    if (!quiet)
-        quiet = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = swallow });
-    if (quiet_depth++ == 0 && quiet) {
-        loud = stderr;
-        stderr = quiet;
-    }
-    pthread_mutex_unlock(&quiet_lock);
+    pthread_once(&filter_once, filter_start);
+    quiet_depth++;
 }
 
 void rnp_quiet_end(void)
 {
-    pthread_mutex_lock(&quiet_lock);
-    if (--quiet_depth == 0 && quiet)
-        stderr = loud;
-    pthread_mutex_unlock(&quiet_lock);
+    quiet_depth--;
 }

@@ -28,8 +28,10 @@ extern struct rnp_table rnp;
 /* UNSUPPORTED naming the package when it is not there. */
 NODISCARD int rnp_open(struct err **err);
 
-/* Debian's librnp tells its troubles on stderr, and has no switch for it. Between these two calls, which may be nested and come from
- * any thread, the C library's stderr leads nowhere; ours has no other user (pkg/base/log.c and the commands keep away from it). */
+/* Between these two calls, which may be nested, what this thread writes to the C library's stderr is dropped; what other threads
+ * write to it comes through. Debian's librnp 0.16 tells its troubles there. It is built without NDEBUG, so that RNP_LOG_CONSOLE is not
+ * asked, rnp_ffi_set_log_fd() moves only a few of its messages, and its own switch is not exported. A process of its own for each
+ * verification would cost more code than this filter and more time than the verification. */
 void rnp_quiet_begin(void);
 void rnp_quiet_end(void);
 

@@ -2,12 +2,14 @@
 /* H27: provenance files made by gpg (tests/data/provenance/make.sh) against a keyring, on a day of 2025. */
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/limits.h"
 #include "lib/check.h"
 #include "provenance/provenance.h"
+#include "provenance/rnp.h"
 
 #define FILE_NAME "web-1.0.0.tgz"
 #define UNKNOWN "openpgp: signature made by unknown entity"
@@ -310,7 +312,6 @@ static void test_threads_verify_side_by_side(void **state)
     CLEANUP(buf_done) struct buf good = BUF_INIT(MIB), bad = BUF_INIT(MIB);
     pthread_t threads[4];
     struct job jobs[ARRAY_SIZE(threads)];
-    FILE *before = stderr;
 
     UNUSED(state);
     check_read_data("provenance/sub.prov", &good);
@@ -323,7 +324,38 @@ static void test_threads_verify_side_by_side(void **state)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
         assert_num(jobs[i].wrong, 0);
-    assert_ptr_equal(stderr, before);
+}
+
+static void *speak(void *ctx)
+{
+    UNUSED(ctx);
+    fputs("other ", stderr);
+    return NULL;
+}
+
+static void test_only_the_thread_that_verifies_is_silent(void **state)
+{
+    int ends[2], before = dup(STDERR_FILENO);
+    char heard[64] = "";
+    pthread_t other;
+
+    UNUSED(state);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    rnp_quiet_begin();
+    rnp_quiet_begin();
+    rnp_quiet_end();
+    fputs("silent ", stderr);
+    pthread_create(&other, NULL, speak, NULL);
+    pthread_join(other, NULL);
+    rnp_quiet_end();
+    fputs("loud", stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[1]);
+    assert_true(read(ends[0], heard, sizeof heard - 1) > 0);
+    close(ends[0]);
+    assert_string_equal(heard, "other loud");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -340,6 +372,7 @@ int main(void)
         TEST(test_a_damaged_keyring_lets_no_stranger_in),
         TEST(test_limits),
         TEST(test_threads_verify_side_by_side),
+        TEST(test_only_the_thread_that_verifies_is_silent),
         TEST(test_files_are_checked_in_the_order_and_words_of_helm),
     };
 
