@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <libdeflate.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "archive/plain_tar.h"
@@ -12,6 +13,7 @@
 #include "base/utf8.h"
 
 #define CHUNK (64 * KIB)
+#define GZIP_HEADER_CRC 2 /* RFC 1952: a flag */
 /* Helm bounds the content only. Headers and padding of the entries that we allow, and long names, fit into this. */
 #define TAR_MAX (ARCHIVE_UNPACKED_MAX + 64 * MIB)
 
@@ -75,6 +77,12 @@ static bool inflater_next_member(struct inflater *f)
     return inflateReset(&f->z) == Z_OK;
 }
 
+static const char *inflater_problem(const struct inflater *f)
+{
+    return f->z.msg && strcmp(f->z.msg, "header crc mismatch") == 0 ? "gzip: invalid header"
+                                                                    : "gzip: invalid data";
+}
+
 static ssize_t inflater_read(struct archive *tar, void *ctx, const void **ret)
 {
     struct inflater *f = ctx;
@@ -91,7 +99,7 @@ static ssize_t inflater_read(struct archive *tar, void *ctx, const void **ret)
         else if (r == Z_BUF_ERROR || (r == Z_OK && f->z.avail_in == 0 && f->z.avail_out > 0))
             return inflater_fail(f, ERRC_PARSE, "unexpected EOF");
         else if (r != Z_OK)
-            return inflater_fail(f, ERRC_PARSE, "gzip: invalid data");
+            return inflater_fail(f, ERRC_PARSE, inflater_problem(f));
     }
     n = CHUNK - f->z.avail_out;
     f->unpacked += n;
@@ -114,7 +122,8 @@ static size_t claimed_size(struct str packed)
     const unsigned char *end = (const unsigned char *)packed.p + packed.n;
     size_t n;
 
-    if (packed.n < 18 || packed.n > ARCHIVE_PACKED_MAX || !archive_is_gzip(packed))
+    if (packed.n < 18 || packed.n > ARCHIVE_PACKED_MAX || !archive_is_gzip(packed) ||
+        (packed.p[3] & GZIP_HEADER_CRC)) /* libdeflate does not look at it, zlib and Go do */
         return 0;
     n = (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
     return n > TAR_MAX || (n > MIB && n / ARCHIVE_RATIO_MAX > packed.n) ? 0 : n;

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <zlib.h>
+
 #include "archive/archive.h"
 #include "base/limits.h"
 #include "lib/check.h"
@@ -336,6 +338,28 @@ static void test_joined_gzip_members_are_one_stream(void **state)
     buf_done(&joined);
 }
 
+static void test_a_header_with_a_wrong_checksum_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct err *err = NULL;
+    struct archive_files got = { 0 };
+    struct buf with = BUF_INIT(MIB);
+    struct str whole;
+
+    add_file(&f->tar, "c/a", STR("x"));
+    whole = packed(f);
+    buf_addstr(&with, str_sub(whole, 0, 10));
+    with.p[3] |= 2; /* RFC 1952: FHCRC */
+    buf_add(&with, "\0\0", 2);
+    buf_addstr(&with, str_sub(whole, 10, whole.n));
+    assert_fails(archive_read(f->arena, buf_str(&with), &got, &err), ERRC_PARSE, err, "gzip: invalid header");
+    with.p[10] = (char)crc32_z(0, (const Bytef *)with.p, 10);
+    with.p[11] = (char)(crc32_z(0, (const Bytef *)with.p, 10) >> 8);
+    assert_ok(archive_read(f->arena, buf_str(&with), &got, &err), err);
+    assert_num(got.n, 1);
+    buf_done(&with);
+}
+
 static void test_what_is_no_archive_has_gos_words(void **state)
 {
     struct fixture *f = *state;
@@ -449,6 +473,7 @@ int main(void)
         TEST(test_extension_headers_are_bounded),
         TEST(test_only_one_layer_of_gzip_is_opened),
         TEST(test_joined_gzip_members_are_one_stream),
+        TEST(test_a_header_with_a_wrong_checksum_is_refused),
         TEST(test_what_is_no_archive_has_gos_words),
         TEST(test_a_long_name_is_refused),
         TEST(test_content_types_are_gos),
