@@ -92,13 +92,15 @@ static int add_path(struct apply *x, const char *path, int depth, struct err **e
         return add_file(x, path, err);
     if (depth > 0 && !cli_bool(x->c, "recursive"))
         return 0;
+    if (depth > FS_TREE_DEPTH_MAX)
+        return err_set(err, ERRC_LIMIT, "%s: folders are nested too deeply", path);
     r = fs_list_dir(path, &names, &n, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < n && r >= 0; i++) {
         CLEANUP(free_ptr) char *below = fs_join(path, names[i]);
 
-        if (depth < FS_TREE_DEPTH_MAX && (fs_is_dir(below) || is_manifest(names[i])))
+        if (fs_is_dir(below) || is_manifest(names[i]))
             r = add_path(x, below, depth + 1, err);
     }
     fs_names_free(names, n);

@@ -81,6 +81,9 @@ int chart_validate_values(const struct chart_node *root, struct value values, st
         return r;
     if (report.n == 0)
         return 0;
+    if (report.failed)
+        return err_set(err, ERRC_LIMIT, "the report about the values has more than %zu bytes",
+                       SCHEMA_REPORT_MAX);
     return err_set(err, ERRC_SCHEMA,
                    "values don't meet the specifications of the schema(s) in the following chart(s):\n%s",
                    buf_z(&report));

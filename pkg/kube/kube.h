@@ -333,6 +333,7 @@ enum kube_event_severity { KUBE_EVENT_NORMAL, KUBE_EVENT_WARNING };
  * `r` may be NULL: nothing happens. */
 void kube_event(struct kube_recorder *r, struct value regarding, enum kube_event_severity severity,
                 const char *reason, const char *fmt, ...) PRINTF(5, 6);
+uint64_t kube_recorder_dropped(struct kube_recorder *r); /* how many found no room */
 
 /* ---- readiness and conditions -------------------------------------------------------------------------------------
  * kstatus as Helm 4 uses it (fluxcd/cli-utils): a pure function over the object. */

@@ -399,3 +399,13 @@ void kube_event(struct kube_recorder *r, struct value regarding, enum kube_event
     }
     pthread_mutex_unlock(&r->lock);
 }
+
+uint64_t kube_recorder_dropped(struct kube_recorder *r)
+{
+    uint64_t n;
+
+    pthread_mutex_lock(&r->lock);
+    n = r->dropped;
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}

@@ -508,7 +508,11 @@ int schema_validate_node(const struct schema *s, const struct node *n, struct va
     buf_done(&run.text);
     if (run.failed < 0)
         return run.failed;
-    if (e && report)
+    if (!e)
+        return 0;
+    if (report)
         print_report(n, e, title, report);
-    return e != NULL;
+    if (report && report->failed)
+        return err_set(err, ERRC_LIMIT, "the report has more than %zu bytes", report->max);
+    return 1;
 }

@@ -8,7 +8,7 @@ FILE_LINES_MAX=1000
 JOBS=${JOBS:-2}
 
 # gate name: what it looks at. Fast ones run in `make test` too.
-FAST_GATES="layers headers format length names scripts functions faults"
+FAST_GATES="layers headers format length names scripts functions faults limits"
 SLOW_GATES="build clang banned symbols tidy cppcheck selftest"
 OPTIONAL_GATES="analyzer"
 
@@ -104,6 +104,21 @@ gate_faults() {
             file=${line%%: *} text=${line#*\`}
             grep -qsF -e "${text%\`}" "$file" || { echo "$id: $file has no ${text%\`}"; bad=1; }
         done <<<"$pairs"
+    done
+    return $bad
+}
+
+# Each limit is named by a test. Deadlines (_MS) are tested with shorter ones, which the caller gives.
+# ARCHIVE_RATIO_MAX: no stream of deflate reaches it. MIRROR_TEXTS_MAX, API_REQUEST_MEMORY_MAX, API_ANSWER_MAX: budgets in
+# GiB, of arenas and buffers whose own tests are exact.
+UNREACHED="ARCHIVE_RATIO_MAX MIRROR_TEXTS_MAX API_REQUEST_MEMORY_MAX API_ANSWER_MAX"
+gate_limits() {
+    local bad=0 limit named
+    named=$(list 'tests/unit/*' 'tests/e2e/*' | xargs cat 2>/dev/null | grep -oE '\b[A-Z][A-Z0-9_]{4,}\b' | sort -u)
+    for limit in $(sed -nE 's/^#define ([A-Z0-9_]+) .*/\1/p; s/^#define ([A-Z0-9_]+)$/\1/p' pkg/base/limits.h); do
+        case " $UNREACHED KIB MIB " in *" $limit "*) continue ;; esac
+        case $limit in *_MS) continue ;; esac
+        grep -qx "$limit" <<<"$named" || { echo "no test names $limit"; bad=1; }
     done
     return $bad
 }

@@ -54,6 +54,12 @@ int main(void)
 {
     return value_two() - 2;
 }"
+    put pkg/base/limits.h <<<"$SPDX
+#pragma once
+#define NAME_MAX_BYTES 5"
+    put tests/unit/base/base_lib.h <<<"$SPDX
+#pragma once
+enum { NAME_BYTES = NAME_MAX_BYTES };"
     mkdir -p docs
     printf '| %s | x | tests/lib/check.sh: `pass()` |\n' C{1..13} R{1..11} V{1..5} P{1..6} >docs/yaho.md
     git init -q . && git add -A
@@ -157,6 +163,7 @@ int value_two(void)
 }'; }
 
 fault_without_line() { sed -i '/^| R7 /d' docs/yaho.md; }
+limit_without_test() { echo '#define BODY_MAX 5' >>pkg/base/limits.h; }
 fault_without_test() { sed -i '/^| P5 /s/pass/gone/' docs/yaho.md; }
 
 function_without_cases() {
@@ -195,6 +202,7 @@ prove scripts "x.sh" broken_script
 prove functions "mul has 0 cases" function_without_cases
 prove faults "no line for R7" fault_without_line
 prove faults "P5: tests/lib/check.sh has no gone()" fault_without_test
+prove limits "no test names BODY_MAX" limit_without_test
 prove build "unused" unused_variable
 prove clang "fall-through" fall_through
 prove banned "value.c.o calls sprintf" calls_sprintf

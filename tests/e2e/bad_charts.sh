@@ -68,8 +68,9 @@ for code in 0a 20 21 22 24 25 26 27 28 2a 2b 2c 2e 2f 3a 3b 3c 3d 3f 40 5b 5c 5d
     refused "H8 byte $code in an alias" template r alias
 done
 
-# H14, H15: values
+# H14, H15: values; the first is STRVALS_INDEX_MAX
 chart web
+ends 0 "H14 index 65535" template r web --set 'b[65535]=1'
 ends 0 "H14 index 65536" template r web --set 'b[65536]=1'
 refused "H14 index 65537" template r web --set 'b[65537]=1'
 for index in 2147483648 9223372036854775807 99999999999999999999 -1; do

@@ -18,8 +18,8 @@ at_most() { # NAME GOT MAX
 
 tests/bench/charts/worst.sh "$dir/worst"
 check_eq "worst chart: template files" "$(count "$dir/worst" files)" 400
-at_most "worst chart: steps" "$(count "$dir/worst" steps)" 140000
-at_most "worst chart: peak bytes of arenas" "$(count "$dir/worst" peak_bytes)" 1300000
+at_most "worst chart: steps" "$(count "$dir/worst" steps)" 134461
+at_most "worst chart: peak bytes of arenas" "$(count "$dir/worst" peak_bytes)" 1138950
 
 for what in templates subcharts tpl include values list; do
     tests/bench/charts/grow.sh "$dir/few" "$what" 40

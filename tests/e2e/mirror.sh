@@ -87,7 +87,7 @@ check_eq "other bytes are refused" "$?" 1
 check_has "by both digests" "$(cat "$work/again.out")" "until their digest is accepted: sha256:$(sum "$work/repo/web-1.1.0.tgz")"
 check_status "the old ones stay" 0 "$pintle" mirror verify "$work/both"
 
-# ---- what is pushed has limits: one below, at them, one above (pkg/base/limits.h) --------------------------------------------------
+# ---- what is pushed: MIRROR_BLOB_MAX, MIRROR_MANIFEST_MAX, MIRROR_UPLOADS_MAX, one below, at them, one above --------------------------------------------------
 serve limits "$work/limits" --push-token-file "$work/token"
 limits() {
     python3 - "$host" <<'P'

@@ -320,6 +320,54 @@ static void test_a_plugin_that_fails_tells_no_secret(void **state)
     }
 }
 
+static void test_what_a_plugin_prints_has_a_limit(void **state)
+{
+    static const char json[] =
+        "{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\","
+        "\"status\":{\"token\":\"t\"}}\n";
+
+    UNUSED(state);
+    for (int d = -1; d <= 1; d++) {
+        CLEANUP(free_ptr)
+        char *script = xasprintf("printf '%%%ds' ''; " CREDENTIAL("{\\\"token\\\":\\\"t\\\"}"),
+                                 (int)KUBE_EXEC_OUTPUT_MAX + d - (int)sizeof(json) + 1);
+        struct err *err = NULL;
+        struct str token;
+
+        if (d <= 0)
+            assert_ok(run_plugin(script, &token, &err), err);
+        else
+            assert_fails(run_plugin(script, &token, &err), ERRC_LIMIT, err, NULL);
+    }
+}
+
+static void test_a_kubeconfig_has_a_limit(void **state)
+{
+    UNUSED(state);
+    for (int d = -1; d <= 1; d++) {
+        CLEANUP(buf_done) struct buf text = BUF_INIT(2 * KUBE_CONFIG_MAX);
+        CLEANUP(kube_config_free) struct kube_config *untrusted = NULL, *c = NULL;
+        CLEANUP(free_ptr) char *file = NULL;
+        struct kube_config_options o = { 0 };
+        struct err *err = NULL;
+
+        buf_adds(&text,
+                 "clusters: [{name: x, cluster: {server: 'https://h'}}]\nusers: [{name: x, user: {}}]\n"
+                 "contexts: [{name: x, context: {cluster: x, user: x}}]\ncurrent-context: x\n#");
+        buf_add_repeat(&text, '#', (size_t)((int64_t)KUBE_CONFIG_MAX + d) - text.n);
+        file = write_file("large", buf_z(&text));
+        o.kubeconfig = file;
+        if (d <= 0) {
+            assert_ok(kube_config_load(&o, &c, &err), err);
+            assert_ok(kube_config_parse_untrusted(buf_str(&text), STR_NONE, &untrusted, &err), err);
+        } else {
+            assert_fails(kube_config_load(&o, &c, &err), ERRC_LIMIT, err, NULL);
+            assert_fails(kube_config_parse_untrusted(buf_str(&text), STR_NONE, &untrusted, &err), ERRC_LIMIT,
+                         err, NULL);
+        }
+    }
+}
+
 /* ---- tokens in files ---------------------------------------------------------------------------------------------- */
 
 static void test_a_token_file_is_read_again_after_a_refusal(void **state)
@@ -389,6 +437,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_flags_take_the_place_of_what_files_say, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_first_file_wins_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_a_plugin_prints_has_a_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_kubeconfig_has_a_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_relative_to_their_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_wrong_names_file_and_entry, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_any_configuration_it_says_where_it_looked, setup,

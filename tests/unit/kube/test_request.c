@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests against a scripted API server: what is sent, what is sent again, what an answer becomes. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -171,14 +172,17 @@ static void test_lists_escape_selectors_and_name_their_items(void **state)
                                .ref = KUBE_REF("v1", "Pod", STR_NONE, STR_NONE),
                                .label_selector = STR("a in (b,c),d!=e"),
                                .field_selector = STR("metadata.name=x") };
+    CLEANUP(free_ptr)
+    char *target =
+        xasprintf("GET /prefix/api/v1/pods?labelSelector=%s&fieldSelector=metadata.name%%3Dx&limit=%d",
+                  "a%20in%20%28b%2Cc%29%2Cd%21%3De", KUBE_LIST_PAGE);
     CLEANUP(err_free) struct err *err = NULL;
     struct value list;
 
     UNUSED(state);
     PLAY(ok);
     assert_ok(kube_do(kube, arena, &rq, &list, &err), err);
-    assert_string_equal(last_target, "GET /prefix/api/v1/pods?labelSelector=a%20in%20%28b%2Cc%29%2Cd%21%3De"
-                                     "&fieldSelector=metadata.name%3Dx&limit=500");
+    assert_string_equal(last_target, target);
     assert_str(kube_resource_version(list), "9");
     assert_str(value_str(value_getz(value_at(value_getz(list, "items"), 0), "kind")), "Pod");
 }
@@ -432,6 +436,69 @@ static void test_behind_the_fence_nothing_is_written(void **state)
     assert_num(server_requests(server), 2);
 }
 
+static void test_an_answer_that_is_too_large_is_not_kept(void **state)
+{
+    struct kube_request rq = { .verb = KUBE_GET, .ref = KUBE_REF("v1", "ConfigMap", STR("a"), STR("x")) };
+
+    UNUSED(state);
+    for (int d = -1; d <= 1; d++) {
+        CLEANUP(arena_free) struct arena *a = arena_new(4 * KUBE_ANSWER_MAX);
+        CLEANUP(buf_done) struct buf text = BUF_INIT(2 * KUBE_ANSWER_MAX);
+        struct script large = { .status = 200 };
+        struct value v = VALUE_NONE;
+
+        buf_adds(&text, OBJECT);
+        buf_add_repeat(&text, ' ', (size_t)((int64_t)KUBE_ANSWER_MAX + d) - text.n);
+        large.body = buf_z(&text);
+        play(&large, 1);
+        assert_num(kube_do(kube, a, &rq, &v, NULL), d <= 0 ? 0 : -ERRC_LIMIT);
+        assert_str(kube_resource_version(v), d <= 0 ? "7" : "");
+    }
+}
+
+static atomic_bool held, let_go;
+
+static void hold(void *ctx, struct server_conn *c, const struct server_request *rq)
+{
+    UNUSED(ctx);
+    UNUSED(rq);
+    atomic_store(&held, true);
+    while (!atomic_load(&let_go) && server_sleep(c, 10))
+        ;
+    server_reply(c, 201, NULL, STR(OBJECT));
+}
+
+static void test_events_that_find_no_room_are_dropped_and_counted(void **state)
+{
+    struct server *silent = server_start(hold, NULL);
+    CLEANUP(free_ptr) char *url = xasprintf("http://127.0.0.1:%d", server_port(silent));
+    struct kube_config_options o = { .kubeconfig = "/dev/null", .server = url };
+    CLEANUP(kube_config_free) struct kube_config *config = NULL;
+    struct kube *to = NULL;
+    struct kube_recorder *r;
+    struct err *err = NULL;
+    struct value about = parse(OBJECT);
+
+    UNUSED(state);
+    assert_ok(kube_config_load(&o, &config, &err), err);
+    assert_ok(kube_new(config, &to, &err), err);
+    r = kube_recorder_new(to, STR("test"));
+    kube_event(r, about, KUBE_EVENT_NORMAL, "First", "it is taken from the queue");
+    for (int i = 0; i < 500 && !atomic_load(&held); i++)
+        usleep(10000);
+    for (size_t i = 1; i < KUBE_RECORDER_QUEUE_MAX; i++)
+        kube_event(r, about, KUBE_EVENT_NORMAL, "More", "%zu", i);
+    assert_num(kube_recorder_dropped(r), 0);
+    kube_event(r, about, KUBE_EVENT_NORMAL, "More", "the last one that fits");
+    assert_num(kube_recorder_dropped(r), 0);
+    kube_event(r, about, KUBE_EVENT_NORMAL, "More", "one too many");
+    assert_num(kube_recorder_dropped(r), 1);
+    atomic_store(&let_go, true);
+    kube_recorder_free(r);
+    kube_unref(to);
+    server_stop(silent);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -439,6 +506,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lists_escape_selectors_and_name_their_items, setup, teardown),
         cmocka_unit_test_setup_teardown(test_requests_that_cannot_be_sent_say_why, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_object_that_is_too_large_is_not_sent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_an_answer_that_is_too_large_is_not_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_events_that_find_no_room_are_dropped_and_counted, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_refusals_become_errors_with_status_and_reason, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_a_secret_held_is_not_in_the_error, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refusals_with_a_time_are_repeated_after_it, setup, teardown),

@@ -56,13 +56,13 @@ static void test_an_event_has_a_limit(void **state)
 {
     UNUSED(state);
     for (int d = -1; d <= 1; d++) {
-        CLEANUP(kube_watch_parser_free) struct kube_watch_parser *p = kube_watch_parser_new(1000);
-        CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-        CLEANUP(buf_done) struct buf text = BUF_INIT(4096);
+        CLEANUP(kube_watch_parser_free) struct kube_watch_parser *p = kube_watch_parser_new(0);
+        CLEANUP(arena_free) struct arena *a = arena_new(4 * KUBE_EVENT_MAX);
+        CLEANUP(buf_done) struct buf text = BUF_INIT(2 * KUBE_EVENT_MAX);
         struct kube_watch_event e;
 
         buf_adds(&text, "{\"type\":\"");
-        buf_add_repeat(&text, 'x', (size_t)(1000 + d - 11));
+        buf_add_repeat(&text, 'x', (size_t)((int64_t)KUBE_EVENT_MAX + d - 11));
         buf_adds(&text, "\"}");
         kube_watch_parser_add(p, buf_str(&text));
         assert_num(kube_watch_parser_next(p, a, &e, NULL), d <= 0 ? 1 : -ERRC_LIMIT);

@@ -2,6 +2,7 @@
 #include "registry/registry.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "unit/registry/index_lib.h"
 
@@ -242,6 +243,59 @@ static void test_the_size_ends_at_the_limit(void **state)
 
 /* ---- what is written ------------------------------------------------------------------------------------------------------ */
 
+/* What follows the document is read, too: it belongs to the digest. */
+static void test_the_largest_index_has_a_size(void **state)
+{
+    struct index_test *t = *state;
+    CLEANUP(free_ptr) char *path = fs_join(t->dir, "large.yaml");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(2 * MIB);
+    struct registry_load load = { .repository = STR("r"),
+                                  .path = path,
+                                  .fetched = { .url = STR("http://h/") } };
+
+    buf_adds(&text, "apiVersion: v1\nentries: {}\n...\n");
+    buf_add_repeat(&text, '\n', MIB); /* so far it is YAML; then there is a hole */
+    assert_ok(fs_write_file(path, buf_str(&text), 0600, &t->err), t->err);
+    for (int d = -1; d <= 1; d++) {
+        struct registry_loaded loaded;
+
+        assert_int_equal(truncate(path, (off_t)INDEX_TEXT_MAX + d), 0);
+        if (d <= 0)
+            assert_ok(registry_index_load(t->db, &load, t->arena, &loaded, &t->err), t->err);
+        else
+            assert_fails(registry_index_load(t->db, &load, t->arena, &loaded, &t->err), ERRC_LIMIT, t->err,
+                         "index of repository r: index is larger than the limit of 268435456 bytes");
+    }
+}
+
+/* A reader that looks at entries as a whole hands a longer one to the reader that does not. */
+static void test_an_entry_of_any_size_is_read(void **state)
+{
+    struct index_test *t = *state;
+    CLEANUP(buf_done) struct buf text = BUF_INIT(4 * INDEX_ENTRY_MAX);
+    static const char *const forms[][2] = {
+        { "apiVersion: v1\nentries:\n  a:\n  - name: a\n    version: 1.0.0\n    urls: [a.tgz]\n    home: ",
+          "\n" },
+        { "{\"apiVersion\":\"v1\",\"entries\":{\"a\":[{\"name\":\"a\",\"version\":\"1.0.0\",\"urls\":[\"a."
+          "tgz\"],"
+          "\"home\":\"",
+          "\"}]}}" },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+        for (int d = -1; d <= 1; d++) {
+            struct registry_loaded loaded;
+
+            buf_clear(&text);
+            buf_adds(&text, forms[i][0]);
+            buf_add_repeat(&text, (char)('x' + d), (size_t)((int64_t)INDEX_ENTRY_MAX + d) - 60);
+            buf_adds(&text, forms[i][1]);
+            assert_ok(index_test_load(t, buf_z(&text), &loaded), t->err);
+            assert_num(loaded.figures.versions, 1);
+        }
+    }
+}
+
 static void test_the_same_index_again_writes_nothing(void **state)
 {
     struct index_test *t = *state;
@@ -383,6 +437,8 @@ int main(void)
         TEST(test_what_is_wrong_is_named_and_the_last_good_index_stays),
         TEST(test_a_key_twice_in_an_entry_is_refused_with_its_line),
         TEST(test_the_size_ends_at_the_limit),
+        TEST(test_the_largest_index_has_a_size),
+        TEST(test_an_entry_of_any_size_is_read),
         TEST(test_the_same_index_again_writes_nothing),
         TEST(test_a_new_version_writes_three_rows),
         TEST(test_versions_and_charts_that_left_are_gone),

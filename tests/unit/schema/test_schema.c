@@ -174,6 +174,80 @@ static void test_steps_are_bounded(void **state)
     assert_fails(schema_validate(s, VALUE_NONE, NULL, &err), ERRC_LIMIT, err, NULL);
 }
 
+/* A schema that takes exactly n steps: itself, `rest` of its own, and for each of 1000 items one and those below it. */
+static int validate_steps(struct arena *a, size_t n)
+{
+    enum { ITEMS = 1000 };
+    CLEANUP(schema_free) struct schema *s = NULL;
+    CLEANUP(buf_done) struct buf text = BUF_INIT(MIB);
+    struct value_list l = VALUE_LIST_INIT(a);
+    size_t below = (n - 1) / ITEMS - 1, rest = n - 1 - ITEMS * (below + 1);
+    int r;
+
+    for (size_t i = 0; i < ITEMS; i++)
+        value_list_add(&l, VALUE_NONE);
+    buf_adds(&text, "{\"allOf\":[{}");
+    buf_add_repeat(&text, ' ', 1);
+    for (size_t i = 1; i < rest; i++)
+        buf_adds(&text, ",{}");
+    buf_adds(&text, "],\"items\":{\"allOf\":[{}");
+    for (size_t i = 1; i < below; i++)
+        buf_adds(&text, ",{}");
+    buf_adds(&text, "]}}");
+    r = schema_compile(buf_str(&text), &s, NULL);
+    return r < 0 ? r : schema_validate(s, value_list_done(&l), NULL, NULL);
+}
+
+static void test_steps_end_at_the_limit(void **state)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(MIB);
+
+    UNUSED(state);
+    assert_num(validate_steps(a, SCHEMA_STEPS_MAX - 1), 0);
+    assert_num(validate_steps(a, SCHEMA_STEPS_MAX), 0);
+    assert_num(validate_steps(a, SCHEMA_STEPS_MAX + 1), -ERRC_LIMIT);
+}
+
+/* A violation for each of n items, and `rest` bytes in the name of one. */
+static int report_of(size_t n, size_t rest, struct buf *out)
+{
+    CLEANUP(arena_free) struct arena *a = arena_new(64 * MIB);
+    CLEANUP(schema_free) struct schema *s = NULL;
+    struct value_list l = VALUE_LIST_INIT(a);
+    char *name = arena_alloc_bytes(a, 1000 + rest);
+    struct err *err = NULL;
+
+    memset(name, 'x', 1000 + rest);
+    for (size_t i = 0; i < n; i++) {
+        struct value v = value_new_map(a);
+
+        value_set(v, (struct str){ name, i ? 1000 : 1000 + rest }, VALUE_NONE);
+        value_list_add(&l, v);
+    }
+    assert_ok(schema_compile(STR("{\"items\":{\"additionalProperties\":false}}"), &s, &err), err);
+    return schema_validate(s, value_list_done(&l), out, NULL);
+}
+
+static void test_a_report_has_a_size(void **state)
+{
+    enum { ITEMS = 15000 };
+    size_t n;
+
+    UNUSED(state);
+    {
+        CLEANUP(buf_done) struct buf report = BUF_INIT(SCHEMA_REPORT_MAX);
+
+        assert_num(report_of(ITEMS, 0, &report), 1);
+        n = report.n;
+    }
+    for (int d = -1; d <= 1; d++) {
+        CLEANUP(buf_done) struct buf report = BUF_INIT(SCHEMA_REPORT_MAX);
+
+        assert_num(report_of(ITEMS, SCHEMA_REPORT_MAX - n + (size_t)d, &report), d <= 0 ? 1 : -ERRC_LIMIT);
+        assert_true(d > 0 || report.n == SCHEMA_REPORT_MAX + (size_t)d);
+    }
+}
+
 static void test_numbers_are_exact_decimals(void **state)
 {
     UNUSED(state);
@@ -198,6 +272,8 @@ int main(void)
         cmocka_unit_test(test_a_cycle_of_references_ends),
         cmocka_unit_test(test_references_in_a_row_end_at_the_limit),
         cmocka_unit_test(test_levels_end_at_the_limit),
+        cmocka_unit_test(test_steps_end_at_the_limit),
+        cmocka_unit_test(test_a_report_has_a_size),
         cmocka_unit_test(test_steps_are_bounded),
         cmocka_unit_test(test_numbers_are_exact_decimals),
     };

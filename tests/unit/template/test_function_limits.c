@@ -158,11 +158,49 @@ static void test_functions_slow_by_design_have_their_price(void **state)
     }
 }
 
+/* A render of two pieces: what the first takes is known from an earlier one, the rest is asked for at once. */
+static int render_in(size_t taken, size_t *ret_peak, struct err **err)
+{
+    CLEANUP(tpl_set_free) struct tpl_set *set = tpl_set_new();
+    CLEANUP(tpl_run_free) struct tpl_run *run = NULL;
+    CLEANUP(buf_done) struct buf out = BUF_INIT(TEMPLATE_OUTPUT_MAX);
+    const struct tpl_env env = { 0 };
+    int r = tpl_set_add(set, NAME, STR("{{ $x := repeat 1000 \"abc\" }}{{ len $x }}"), err);
+
+    if (r < 0)
+        return r;
+    run = tpl_run_new(set, &env);
+    if (taken > 0)
+        *(char *)arena_alloc_bytes(tpl_run_arena(run), taken) = 0;
+    r = tpl_render(run, NAME, value_new_map(tpl_run_arena(run)), &out, err);
+    *ret_peak = tpl_run_peak_bytes(run);
+    return r;
+}
+
+static void test_memory_ends_at_the_limit(void **state)
+{
+    size_t needs = 0, peak;
+    struct err *err = NULL;
+
+    UNUSED(state);
+    assert_ok(render_in(0, &needs, &err), err);
+    for (int d = -1; d <= 1; d++) {
+        int r = render_in((size_t)((int64_t)(TEMPLATE_MEMORY_MAX - needs) + d), &peak, &err);
+
+        if (d <= 0)
+            assert_ok(r, err);
+        else
+            assert_fails(r, ERRC_LIMIT, err, NULL);
+        assert_true(d > 0 || peak == TEMPLATE_MEMORY_MAX + (size_t)d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth_stops_at_a_limit_soon),
         cmocka_unit_test(test_texts_are_as_long_as_the_output_may_be),
+        cmocka_unit_test(test_memory_ends_at_the_limit),
         cmocka_unit_test(test_functions_slow_by_design_have_their_price),
     };
 
