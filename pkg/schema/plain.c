@@ -2,109 +2,17 @@
 /* Schemas that are valid by their looks. Compiling a metaschema and walking a schema with it costs more than all the rest of
  * a chart's validation, so the common keywords are checked here by hand, in the meaning that all drafts from 4 on share.
  * Whatever is rare, differs between drafts or is wrong makes the answer "no": then the metaschema decides. */
-#include "schema/schema_int.h"
+#include "schema/plain.h"
 
 #define ENUM_MAX 256 /* compared pair by pair */
 
-enum shape {
-    ANYTHING,
-    TEXT,
-    BOOLEAN,
-    NUMBER,
-    NUMBER_FROM_6, /* a boolean in draft 4 */
-    COUNT,
-    LIST_FROM_6,
-    PATTERN,
-    REFERENCE,
-    DRAFT,
-    TYPES,
-    NAMES,
-    ENUM,
-    SCHEMA,
-    SCHEMA_OR_BOOLEAN,
-    SCHEMA_LIST,
-    SCHEMA_MAP,
-    UNSURE,
-};
-
-/* Sorted by name. Others that do not start with '$' mean nothing to any draft. */
-static const struct {
-    struct str name;
-    enum shape shape;
-} keywords[] = {
-    { { "$comment", 8 }, TEXT },
-    { { "$defs", 5 }, SCHEMA_MAP },
-    { { "$ref", 4 }, REFERENCE },
-    { { "$schema", 7 }, DRAFT },
-    { { "additionalItems", 15 }, SCHEMA_OR_BOOLEAN },
-    { { "additionalProperties", 20 }, SCHEMA_OR_BOOLEAN },
-    { { "allOf", 5 }, SCHEMA_LIST },
-    { { "anyOf", 5 }, SCHEMA_LIST },
-    { { "const", 5 }, ANYTHING },
-    { { "contains", 8 }, SCHEMA },
-    { { "contentEncoding", 15 }, UNSURE },
-    { { "contentMediaType", 16 }, UNSURE },
-    { { "contentSchema", 13 }, UNSURE },
-    { { "default", 7 }, ANYTHING },
-    { { "definitions", 11 }, SCHEMA_MAP },
-    { { "dependencies", 12 }, UNSURE },
-    { { "dependentRequired", 17 }, UNSURE },
-    { { "dependentSchemas", 16 }, UNSURE },
-    { { "deprecated", 10 }, BOOLEAN },
-    { { "description", 11 }, TEXT },
-    { { "else", 4 }, SCHEMA },
-    { { "enum", 4 }, ENUM },
-    { { "examples", 8 }, LIST_FROM_6 },
-    { { "exclusiveMaximum", 16 }, NUMBER_FROM_6 },
-    { { "exclusiveMinimum", 16 }, NUMBER_FROM_6 },
-    { { "format", 6 }, TEXT },
-    { { "id", 2 }, UNSURE },
-    { { "if", 2 }, SCHEMA },
-    { { "items", 5 }, SCHEMA },
-    { { "maxContains", 11 }, UNSURE },
-    { { "maxItems", 8 }, COUNT },
-    { { "maxLength", 9 }, COUNT },
-    { { "maxProperties", 13 }, COUNT },
-    { { "maximum", 7 }, NUMBER },
-    { { "minContains", 11 }, UNSURE },
-    { { "minItems", 8 }, COUNT },
-    { { "minLength", 9 }, COUNT },
-    { { "minProperties", 13 }, COUNT },
-    { { "minimum", 7 }, NUMBER },
-    { { "multipleOf", 10 }, UNSURE },
-    { { "not", 3 }, SCHEMA },
-    { { "oneOf", 5 }, SCHEMA_LIST },
-    { { "pattern", 7 }, PATTERN },
-    { { "patternProperties", 17 }, UNSURE },
-    { { "prefixItems", 11 }, UNSURE },
-    { { "properties", 10 }, SCHEMA_MAP },
-    { { "propertyNames", 13 }, SCHEMA },
-    { { "readOnly", 8 }, BOOLEAN },
-    { { "required", 8 }, NAMES },
-    { { "then", 4 }, SCHEMA },
-    { { "title", 5 }, TEXT },
-    { { "type", 4 }, TYPES },
-    { { "unevaluatedItems", 16 }, UNSURE },
-    { { "unevaluatedProperties", 21 }, UNSURE },
-    { { "uniqueItems", 11 }, BOOLEAN },
-    { { "writeOnly", 9 }, BOOLEAN },
-};
-
-static enum shape shape_of(struct str name)
+/* Keywords that do not start with '$' and are not known mean nothing to any draft. */
+static enum plain_shape shape_of(struct str name)
 {
-    size_t lo = 0, hi = ARRAY_SIZE(keywords);
+    const struct plain_keyword *k = plain_keyword_find(name);
 
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        int order = str_cmp(keywords[mid].name, name);
-
-        if (order == 0)
-            return keywords[mid].shape;
-        if (order < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    if (k)
+        return k->shape;
     return str_has_prefix(name, STR("$")) ? UNSURE : ANYTHING;
 }
 
@@ -176,7 +84,7 @@ static bool are_plain(struct value v, enum value_kind kind, int draft, int depth
     return true;
 }
 
-static bool fits(struct value v, enum shape shape, int draft, int depth)
+static bool fits(struct value v, enum plain_shape shape, int draft, int depth)
 {
     switch (shape) {
     case ANYTHING:

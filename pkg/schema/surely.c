@@ -2,6 +2,7 @@
 /* Values that are valid at first sight. Compiling a schema costs many times what asking it once does, and most charts are
  * rendered once with values that their schema allows. So a plain schema (plain.c) is asked as it stands, in the meaning
  * of validate.c and keywords.c. Whatever is rare ends it: then the compiled schema decides, and finds the words. */
+#include "schema/plain.h"
 #include "schema/validate.h"
 
 #include "base/utf8.h"
@@ -60,18 +61,18 @@ static bool references_hold(struct value root, struct value v)
 
 /* ---- keywords: does v fit `want`, which is what `schema` says? ---- */
 
-struct asked {
+struct plain_asked {
     struct surely *q;
     struct value schema, want, v;
     int depth;
 };
 
-static bool is_valid_below(const struct asked *a, struct value schema, struct value v)
+static bool is_valid_below(const struct plain_asked *a, struct value schema, struct value v)
 {
     return is_valid(a->q, schema, v, a->depth + 1);
 }
 
-static bool is_rare(const struct asked *a)
+static bool is_rare(const struct plain_asked *a)
 {
     return unsure(a->q);
 }
@@ -102,7 +103,7 @@ static bool is_of_type(struct value type, struct value v)
     return false;
 }
 
-static bool fits_type(const struct asked *a)
+static bool fits_type(const struct plain_asked *a)
 {
     if (a->want.kind != VALUE_LIST)
         return is_of_type(a->want, a->v);
@@ -112,7 +113,7 @@ static bool fits_type(const struct asked *a)
     return false;
 }
 
-static bool fits_enumeration(const struct asked *a)
+static bool fits_enumeration(const struct plain_asked *a)
 {
     for (uint32_t i = 0; i < a->want.n; i++)
         if (schema_equal(a->v, a->want.list[i]))
@@ -120,7 +121,7 @@ static bool fits_enumeration(const struct asked *a)
     return false;
 }
 
-static bool fits_constant(const struct asked *a)
+static bool fits_constant(const struct plain_asked *a)
 {
     return a->q->draft < 6 || schema_equal(a->v, a->want);
 }
@@ -130,17 +131,17 @@ static size_t count_of(struct value v)
     return v.kind == VALUE_STRING ? utf8_count(value_str(v)) : value_len(v);
 }
 
-static bool fits_least(const struct asked *a)
+static bool fits_least(const struct plain_asked *a)
 {
     return count_of(a->v) >= (uint64_t)a->want.i;
 }
 
-static bool fits_most(const struct asked *a)
+static bool fits_most(const struct plain_asked *a)
 {
     return count_of(a->v) <= (uint64_t)a->want.i;
 }
 
-static bool fits_required(const struct asked *a)
+static bool fits_required(const struct plain_asked *a)
 {
     for (uint32_t i = 0; i < a->want.n; i++)
         if (!value_has(a->v, value_str(a->want.list[i])))
@@ -148,7 +149,7 @@ static bool fits_required(const struct asked *a)
     return true;
 }
 
-static bool fits_properties(const struct asked *a)
+static bool fits_properties(const struct plain_asked *a)
 {
     for (struct value_iter it = value_iter(a->v); value_next(&it);) {
         const struct value_entry *own = value_find(a->want, it.key);
@@ -159,7 +160,7 @@ static bool fits_properties(const struct asked *a)
     return true;
 }
 
-static bool fits_additional(const struct asked *a)
+static bool fits_additional(const struct plain_asked *a)
 {
     struct value properties = value_getz(a->schema, "properties");
 
@@ -174,7 +175,7 @@ static bool fits_additional(const struct asked *a)
     return true;
 }
 
-static bool fits_items(const struct asked *a)
+static bool fits_items(const struct plain_asked *a)
 {
     for (uint32_t i = 0; i < a->v.n; i++)
         if (!is_valid_below(a, a->want, a->v.list[i]))
@@ -182,7 +183,7 @@ static bool fits_items(const struct asked *a)
     return true;
 }
 
-static bool fits_unique(const struct asked *a)
+static bool fits_unique(const struct plain_asked *a)
 {
     if (!a->want.b)
         return true;
@@ -195,7 +196,7 @@ static bool fits_unique(const struct asked *a)
     return true;
 }
 
-static bool fits_pattern(const struct asked *a)
+static bool fits_pattern(const struct plain_asked *a)
 {
     CLEANUP(regex_unref) struct regex *regex = NULL;
 
@@ -204,7 +205,7 @@ static bool fits_pattern(const struct asked *a)
     return regex_match(regex, value_str(a->v));
 }
 
-static bool fits_format(const struct asked *a)
+static bool fits_format(const struct plain_asked *a)
 {
     const struct format *format = a->q->draft < 2019 ? schema_format_find(value_str(a->want)) : NULL;
     CLEANUP(buf_done) struct buf why = BUF_INIT(64 * KIB);
@@ -212,35 +213,35 @@ static bool fits_format(const struct asked *a)
     return !format || schema_format_check(format, value_str(a->v), &why);
 }
 
-static int compare(const struct asked *a)
+static int compare(const struct plain_asked *a)
 {
     struct decimal v = schema_decimal_from(a->v), bound = schema_decimal_from(a->want);
 
     return schema_decimal_cmp(&v, &bound);
 }
 
-static bool fits_minimum(const struct asked *a)
+static bool fits_minimum(const struct plain_asked *a)
 {
     return compare(a) >= 0;
 }
 
-static bool fits_maximum(const struct asked *a)
+static bool fits_maximum(const struct plain_asked *a)
 {
     return compare(a) <= 0;
 }
 
-static bool fits_exclusive_minimum(const struct asked *a)
+static bool fits_exclusive_minimum(const struct plain_asked *a)
 {
     return compare(a) > 0;
 }
 
-static bool fits_exclusive_maximum(const struct asked *a)
+static bool fits_exclusive_maximum(const struct plain_asked *a)
 {
     return compare(a) < 0;
 }
 
 /* How many of the list allow v, counted up to `enough`. */
-static size_t count_valid(const struct asked *a, size_t enough)
+static size_t count_valid(const struct plain_asked *a, size_t enough)
 {
     size_t n = 0;
 
@@ -249,27 +250,27 @@ static size_t count_valid(const struct asked *a, size_t enough)
     return n;
 }
 
-static bool fits_all(const struct asked *a)
+static bool fits_all(const struct plain_asked *a)
 {
     return count_valid(a, SIZE_MAX) == a->want.n;
 }
 
-static bool fits_any(const struct asked *a)
+static bool fits_any(const struct plain_asked *a)
 {
     return count_valid(a, 1) == 1;
 }
 
-static bool fits_one(const struct asked *a)
+static bool fits_one(const struct plain_asked *a)
 {
     return count_valid(a, 2) == 1;
 }
 
-static bool fits_not(const struct asked *a)
+static bool fits_not(const struct plain_asked *a)
 {
     return !is_valid_below(a, a->want, a->v);
 }
 
-static bool fits_if(const struct asked *a)
+static bool fits_if(const struct plain_asked *a)
 {
     struct value then;
 
@@ -281,42 +282,67 @@ static bool fits_if(const struct asked *a)
 
 #define TYPE_ANY (~0U)
 
-/* Sorted by name. What a plain schema may have besides means nothing here. */
-static const struct keyword {
-    struct str name;
-    unsigned types; /* of v, else it does not count */
-    bool (*fits)(const struct asked *a);
-} keywords[] = {
-    { { "additionalProperties", 20 }, TYPE_OBJECT, fits_additional },
-    { { "allOf", 5 }, TYPE_ANY, fits_all },
-    { { "anyOf", 5 }, TYPE_ANY, fits_any },
-    { { "const", 5 }, TYPE_ANY, fits_constant },
-    { { "contains", 8 }, TYPE_ARRAY, is_rare },
-    { { "enum", 4 }, TYPE_ANY, fits_enumeration },
-    { { "exclusiveMaximum", 16 }, TYPE_NUMBER, fits_exclusive_maximum },
-    { { "exclusiveMinimum", 16 }, TYPE_NUMBER, fits_exclusive_minimum },
-    { { "format", 6 }, TYPE_STRING, fits_format },
-    { { "if", 2 }, TYPE_ANY, fits_if },
-    { { "items", 5 }, TYPE_ARRAY, fits_items },
-    { { "maxItems", 8 }, TYPE_ARRAY, fits_most },
-    { { "maxLength", 9 }, TYPE_STRING, fits_most },
-    { { "maxProperties", 13 }, TYPE_OBJECT, fits_most },
-    { { "maximum", 7 }, TYPE_NUMBER, fits_maximum },
-    { { "minItems", 8 }, TYPE_ARRAY, fits_least },
-    { { "minLength", 9 }, TYPE_STRING, fits_least },
-    { { "minProperties", 13 }, TYPE_OBJECT, fits_least },
-    { { "minimum", 7 }, TYPE_NUMBER, fits_minimum },
-    { { "not", 3 }, TYPE_ANY, fits_not },
-    { { "oneOf", 5 }, TYPE_ANY, fits_one },
-    { { "pattern", 7 }, TYPE_STRING, fits_pattern },
-    { { "properties", 10 }, TYPE_OBJECT, fits_properties },
-    { { "propertyNames", 13 }, TYPE_OBJECT, is_rare },
-    { { "required", 8 }, TYPE_OBJECT, fits_required },
-    { { "type", 4 }, TYPE_ANY, fits_type },
-    { { "uniqueItems", 11 }, TYPE_ARRAY, fits_unique },
+/* Sorted by name. */
+static const struct plain_keyword keywords[] = {
+    { { "$comment", 8 }, TEXT, 0, NULL },
+    { { "$defs", 5 }, SCHEMA_MAP, 0, NULL },
+    { { "$ref", 4 }, REFERENCE, 0, NULL },
+    { { "$schema", 7 }, DRAFT, 0, NULL },
+    { { "additionalItems", 15 }, SCHEMA_OR_BOOLEAN, 0, NULL },
+    { { "additionalProperties", 20 }, SCHEMA_OR_BOOLEAN, TYPE_OBJECT, fits_additional },
+    { { "allOf", 5 }, SCHEMA_LIST, TYPE_ANY, fits_all },
+    { { "anyOf", 5 }, SCHEMA_LIST, TYPE_ANY, fits_any },
+    { { "const", 5 }, ANYTHING, TYPE_ANY, fits_constant },
+    { { "contains", 8 }, SCHEMA, TYPE_ARRAY, is_rare },
+    { { "contentEncoding", 15 }, UNSURE, 0, NULL },
+    { { "contentMediaType", 16 }, UNSURE, 0, NULL },
+    { { "contentSchema", 13 }, UNSURE, 0, NULL },
+    { { "default", 7 }, ANYTHING, 0, NULL },
+    { { "definitions", 11 }, SCHEMA_MAP, 0, NULL },
+    { { "dependencies", 12 }, UNSURE, 0, NULL },
+    { { "dependentRequired", 17 }, UNSURE, 0, NULL },
+    { { "dependentSchemas", 16 }, UNSURE, 0, NULL },
+    { { "deprecated", 10 }, BOOLEAN, 0, NULL },
+    { { "description", 11 }, TEXT, 0, NULL },
+    { { "else", 4 }, SCHEMA, 0, NULL },
+    { { "enum", 4 }, ENUM, TYPE_ANY, fits_enumeration },
+    { { "examples", 8 }, LIST_FROM_6, 0, NULL },
+    { { "exclusiveMaximum", 16 }, NUMBER_FROM_6, TYPE_NUMBER, fits_exclusive_maximum },
+    { { "exclusiveMinimum", 16 }, NUMBER_FROM_6, TYPE_NUMBER, fits_exclusive_minimum },
+    { { "format", 6 }, TEXT, TYPE_STRING, fits_format },
+    { { "id", 2 }, UNSURE, 0, NULL },
+    { { "if", 2 }, SCHEMA, TYPE_ANY, fits_if },
+    { { "items", 5 }, SCHEMA, TYPE_ARRAY, fits_items },
+    { { "maxContains", 11 }, UNSURE, 0, NULL },
+    { { "maxItems", 8 }, COUNT, TYPE_ARRAY, fits_most },
+    { { "maxLength", 9 }, COUNT, TYPE_STRING, fits_most },
+    { { "maxProperties", 13 }, COUNT, TYPE_OBJECT, fits_most },
+    { { "maximum", 7 }, NUMBER, TYPE_NUMBER, fits_maximum },
+    { { "minContains", 11 }, UNSURE, 0, NULL },
+    { { "minItems", 8 }, COUNT, TYPE_ARRAY, fits_least },
+    { { "minLength", 9 }, COUNT, TYPE_STRING, fits_least },
+    { { "minProperties", 13 }, COUNT, TYPE_OBJECT, fits_least },
+    { { "minimum", 7 }, NUMBER, TYPE_NUMBER, fits_minimum },
+    { { "multipleOf", 10 }, UNSURE, 0, NULL },
+    { { "not", 3 }, SCHEMA, TYPE_ANY, fits_not },
+    { { "oneOf", 5 }, SCHEMA_LIST, TYPE_ANY, fits_one },
+    { { "pattern", 7 }, PATTERN, TYPE_STRING, fits_pattern },
+    { { "patternProperties", 17 }, UNSURE, 0, NULL },
+    { { "prefixItems", 11 }, UNSURE, 0, NULL },
+    { { "properties", 10 }, SCHEMA_MAP, TYPE_OBJECT, fits_properties },
+    { { "propertyNames", 13 }, SCHEMA, TYPE_OBJECT, is_rare },
+    { { "readOnly", 8 }, BOOLEAN, 0, NULL },
+    { { "required", 8 }, NAMES, TYPE_OBJECT, fits_required },
+    { { "then", 4 }, SCHEMA, 0, NULL },
+    { { "title", 5 }, TEXT, 0, NULL },
+    { { "type", 4 }, TYPES, TYPE_ANY, fits_type },
+    { { "unevaluatedItems", 16 }, UNSURE, 0, NULL },
+    { { "unevaluatedProperties", 21 }, UNSURE, 0, NULL },
+    { { "uniqueItems", 11 }, BOOLEAN, TYPE_ARRAY, fits_unique },
+    { { "writeOnly", 9 }, BOOLEAN, 0, NULL },
 };
 
-static const struct keyword *find_keyword(struct str name)
+const struct plain_keyword *plain_keyword_find(struct str name)
 {
     size_t lo = 0, hi = ARRAY_SIZE(keywords);
 
@@ -348,8 +374,8 @@ static bool is_valid(struct surely *q, struct value schema, struct value v, int 
             return valid;
     }
     for (struct value_iter it = value_iter(schema); value_next(&it);) {
-        const struct keyword *k = find_keyword(it.key);
-        struct asked a = { q, schema, it.v, v, depth };
+        const struct plain_keyword *k = plain_keyword_find(it.key);
+        struct plain_asked a = { q, schema, it.v, v, depth };
 
         if (k && (k->types & type) && !k->fits(&a))
             return false;
