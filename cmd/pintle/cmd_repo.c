@@ -192,44 +192,79 @@ static void say(struct cli *c, struct str name, const char *what)
     cli_printf(c, "%s %s\n", buf_z(&quoted), what);
 }
 
+/* What the file says while nobody else writes it: *ret_lock is the right to write it until it is closed. */
+static int read_locked(struct repos *p, int *ret_lock, struct err **err)
+{
+    int r = lock_config(p, ret_lock, err);
+
+    return r < 0 ? r : registry_entries_read(p->arena, p->config, &p->entries, &p->n, err);
+}
+
+/* Is e there already? 1 after saying so; EXISTS when something else has its name. */
+static int check_present(struct cli *c, struct repos *p, const struct registry_entry *e, struct err **err)
+{
+    const struct registry_entry *have = find(p, e->name);
+
+    if (!have || cli_bool(c, "force-update"))
+        return 0;
+    if (!same_entry(have, e))
+        return err_set(err, ERRC_EXISTS,
+                       "repository name (%s) already exists, please specify a different name", c->args[0]);
+    say(c, e->name, "already exists with the same configuration, skipping");
+    return 1;
+}
+
+static int download(struct cli *c, struct repos *p, const struct registry_entry *e, struct err **err)
+{
+    int r = open_cache(p, err);
+
+    if (r == 0)
+        r = open_http(p, err);
+    if (r == 0)
+        r = fetch(p, p->arena, e, timeout_ms(c), err);
+    if (r < 0 && err && str_has_prefix(str_from(err_message(*err)), STR("looks like")))
+        return r; /* the fetch said so */
+    return r < 0 ? err_wrap(err, r, "looks like \"%s\" is not a valid chart repository or cannot be reached",
+                            c->args[1])
+                 : 0;
+}
+
+/* Behind the download, which nobody else has to wait for. */
+static int add_downloaded(struct cli *c, struct repos *p, const struct registry_entry *e, struct err **err)
+{
+    CLEANUP(fd_close) int lock = -1;
+    int r = read_locked(p, &lock, err);
+
+    if (r == 0)
+        r = check_present(c, p, e, err);
+    if (r == -ERRC_EXISTS) /* since then; its index is what the cache has to have */
+        IGNORE_ERROR(fetch(p, p->arena, find(p, e->name), timeout_ms(c), NULL));
+    if (r != 0)
+        return r;
+    r = store_entry(p, e, err);
+    if (r == 0)
+        say(c, e->name, "has been added to your repositories");
+    return r;
+}
+
 static int run_add(struct cli *c, struct err **err)
 {
     CLEANUP(repos_done) struct repos p = { 0 };
-    CLEANUP(fd_close) int lock = -1;
-    struct registry_entry e, *have;
-    int r = repos_init(c, &p, err);
+    struct registry_entry e;
+    int lock = -1, r = repos_init(c, &p, err);
 
     if (r == 0)
-        r = lock_config(&p, &lock, err);
-    if (r == 0) /* what it says now that nobody else writes */
-        r = registry_entries_read(p.arena, p.config, &p.entries, &p.n, err);
+        r = read_locked(&p, &lock, err);
+    fd_close(lock);
     if (r == 0)
         r = read_flags(c, p.arena, &e, err);
-    if (r < 0)
-        return r;
-    have = find(&p, e.name);
-    if (have && !cli_bool(c, "force-update")) {
-        if (!same_entry(have, &e))
-            return err_set(err, ERRC_EXISTS,
-                           "repository name (%s) already exists, please specify a different name",
-                           c->args[0]);
-        say(c, e.name, "already exists with the same configuration, skipping");
-        return 0;
-    }
-    r = open_cache(&p, err);
     if (r == 0)
-        r = open_http(&p, err);
+        r = check_present(c, &p, &e, err);
     if (r == 0)
-        r = fetch(&p, p.arena, &e, timeout_ms(c), err);
-    if (r < 0 && err && str_has_prefix(str_from(err_message(*err)), STR("looks like")))
-        return r; /* the fetch said so */
-    if (r < 0)
-        return err_wrap(err, r, "looks like \"%s\" is not a valid chart repository or cannot be reached",
-                        c->args[1]);
-    r = store_entry(&p, &e, err);
+        r = download(c, &p, &e, err);
     if (r == 0)
-        say(c, e.name, "has been added to your repositories");
-    return r;
+        r = add_downloaded(c, &p, &e, err);
+    return MIN(r, 0);
 }
 
 /* ---- update ------------------------------------------------------------------------------------------------------------- */

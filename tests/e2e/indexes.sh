@@ -14,7 +14,7 @@ export HELM_REPOSITORY_CONFIG=$work/repositories.yaml HELM_REPOSITORY_CACHE=$wor
 mkdir -p "$work/srv/one" "$work/srv/slow/a" "$work/srv/slow/b"
 exec 3< <(cd "$work/srv" && exec python3 -u -c '
 import http.server, os, sys, threading
-both = threading.Barrier(2, timeout=10)
+both = threading.Barrier(2, timeout=4)
 class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
@@ -71,4 +71,18 @@ done
 out=$("$PINTLE" repo update 2>&1)
 check_eq "repositories are asked at the same time" "$(grep -c '^...Successfully' <<<"$out")" 3
 check_has "... and told when all are through" "$(tail -n 1 <<<"$out")" 'Update Complete.'
+
+add() { "$PINTLE" repo add "$@" >"$work/add.out" 2>&1; }
+: >"$HELM_REPOSITORY_CONFIG"
+add a "http://127.0.0.1:$port/slow/a" &
+check_status "who adds a repository does not wait for another's download" 0 "$PINTLE" repo add b "http://127.0.0.1:$port/slow/b"
+check_status "... nor does that one" 0 wait $!
+check_eq "... and both are there" "$("$PINTLE" repo list --no-headers | cut -f 1 | sort | tr -d ' \n')" ab
+add c "http://127.0.0.1:$port/slow/a" &
+other=("$("$PINTLE" repo add c "http://127.0.0.1:$port/slow/b" 2>&1)")
+wait $!
+other+=("$(cat "$work/add.out")")
+check_eq "of two with one name the second is refused" "$(printf '%s\n' "${other[@]}" | sort)" \
+    '"c" has been added to your repositories
+Error: repository name (c) already exists, please specify a different name'
 finish
