@@ -134,6 +134,8 @@ static bool queue_add(struct transfer *t, struct str bytes)
 
     pthread_mutex_lock(&l->lock);
     fits = t->queue.n == 0 || t->queue.n + bytes.n <= (t->stream ? HTTP_STREAM_QUEUE_MAX : HTTP_QUEUE_MAX);
+    if (fits && !t->stream) /* at once what it may come to: growing costs more than the bytes */
+        buf_reserve(&t->queue, MAX(bytes.n, HTTP_QUEUE_MAX - t->queue.n));
     if (fits)
         buf_addstr(&t->queue, bytes);
     else

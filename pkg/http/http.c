@@ -10,12 +10,9 @@
 
 int http_client_new(const struct http_client_options *o, struct http_client **ret, struct err **err)
 {
-    struct http_client *c;
-    int r = curl_open(err);
+    struct http_client *c = xcalloc(1, sizeof(*c));
+    int r;
 
-    if (r < 0)
-        return r;
-    c = xcalloc(1, sizeof(*c));
     c->user_agent = xstrdup(o && o->user_agent ? o->user_agent : "pintle/" PINTLE_VERSION);
     c->connections_host = o && o->connections_host ? o->connections_host : CONNECTIONS_HOST;
     pthread_mutex_init(&c->lock, NULL);
@@ -52,9 +49,9 @@ static bool streams_running(struct http_client *c)
 void http_client_cancel(struct http_client *c)
 {
     atomic_store(&c->cancelled, true);
-    curl.multi_wakeup(c->exchanges.multi);
+    loop_wake(&c->exchanges);
     if (streams_running(c))
-        curl.multi_wakeup(c->streams.multi);
+        loop_wake(&c->streams);
 }
 
 /* ---- one exchange ------------------------------------------------------------------------------------------------- */

@@ -23,7 +23,8 @@ struct http_client_options {
     size_t connections_host; /* open connections to one host for exchanges; 0: 8 */
 };
 
-/* `o` may be NULL. Fails with UNSUPPORTED when libcurl is not there. */
+/* `o` may be NULL. libcurl is opened by a thread of the client's while the caller goes on: when it is not there, each request
+ * fails with UNSUPPORTED. */
 NODISCARD int http_client_new(const struct http_client_options *o, struct http_client **ret,
                               struct err **err);
 /* Ends what is still running with CANCELLED and frees. All callers must have returned, all streams be closed. */

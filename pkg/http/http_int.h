@@ -16,9 +16,11 @@
 struct loop {
     struct http_client *client;
     bool streams; /* this loop is for streams */
-    CURLM *multi;
+    bool started; /* by loop_start(), until loop_stop() */
     pthread_t thread;
     pthread_mutex_t lock;
+    CURLM *
+        multi; /* the thread's; NULL until libcurl is open. Guarded by the lock, as are those that are shared below */
     struct transfer *submitted; /* waiting to be started; linked by next */
     struct transfer *running;   /* linked by next and prev; the loop's thread alone */
     struct transfer *attention; /* to be resumed or ended; linked by next_attention */
@@ -118,7 +120,8 @@ struct str transfer_answer_header(const struct transfer *t, struct str name);
 
 /* loop.c */
 NODISCARD int loop_start(struct loop *l, struct http_client *c, bool streams, struct err **err);
-void loop_stop(struct loop *l);
+void loop_stop(struct loop *l); /* one that was never started is fine */
+void loop_wake(struct loop *l); /* it looks at what the client says */
 void loop_submit(struct loop *l, struct transfer *t, struct waiter *w); /* takes its own reference */
 /* Under the lock: the loop looks at t soon (cancelled, resume). */
 void loop_attend(struct loop *l, struct transfer *t);

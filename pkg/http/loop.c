@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loop runs transfers on one multi handle, in its own thread. There are two: curl_multi_poll() waits for one handle
- * only, and in one handle short requests would queue behind connections that are full of streams. */
+ * only, and in one handle short requests would queue behind connections that are full of streams.
+ *
+ * The thread opens libcurl with its thirty libraries, so that who made the client goes on meanwhile. No transfer is made before
+ * libcurl is there (transfer_new()); what is submitted before there is a handle waits for it. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "http/http_int.h"
@@ -198,11 +202,29 @@ static void run_once(struct loop *l)
     curl.multi_poll(l->multi, NULL, 0, POLL_MS, NULL);
 }
 
+static bool open_multi(struct loop *l)
+{
+    CURLM *multi;
+
+    if (curl_open(NULL) < 0)
+        return false;
+    multi = curl.multi_init();
+    if (!multi)
+        abort(); /* out of memory */
+    curl.multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 250L);
+    pthread_mutex_lock(&l->lock);
+    l->multi = multi;
+    pthread_mutex_unlock(&l->lock);
+    return true;
+}
+
 static void *loop_main(void *arg)
 {
     struct loop *l = arg;
-    bool stop = false;
+    bool stop = !open_multi(l);
 
+    if (stop)
+        return NULL;
     while (!stop) {
         run_once(l);
         pthread_mutex_lock(&l->lock);
@@ -236,32 +258,42 @@ int loop_start(struct loop *l, struct http_client *c, bool streams, struct err *
 {
     int r;
 
-    *l = (struct loop){ .client = c, .streams = streams, .multi = curl.multi_init() };
-    if (!l->multi)
-        return err_set(err, ERRC_INTERNAL, "libcurl has no memory");
-    curl.multi_setopt(l->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 250L);
+    *l = (struct loop){ .client = c, .streams = streams };
     pthread_mutex_init(&l->lock, NULL);
     r = start_thread(l, err);
-    if (r < 0) {
-        curl.multi_cleanup(l->multi);
+    if (r < 0)
         pthread_mutex_destroy(&l->lock);
-        l->multi = NULL;
-    }
+    l->started = r == 0;
     return r;
+}
+
+/* Under the lock. */
+static void wake(struct loop *l)
+{
+    if (l->multi)
+        curl.multi_wakeup(l->multi);
+}
+
+void loop_wake(struct loop *l)
+{
+    pthread_mutex_lock(&l->lock);
+    wake(l);
+    pthread_mutex_unlock(&l->lock);
 }
 
 void loop_stop(struct loop *l)
 {
-    if (!l->multi)
+    if (!l->started)
         return;
     pthread_mutex_lock(&l->lock);
     l->stop = true;
+    wake(l);
     pthread_mutex_unlock(&l->lock);
-    curl.multi_wakeup(l->multi);
     pthread_join(l->thread, NULL);
-    curl.multi_cleanup(l->multi);
+    if (l->multi)
+        curl.multi_cleanup(l->multi);
     pthread_mutex_destroy(&l->lock);
-    l->multi = NULL;
+    l->started = false;
 }
 
 void loop_submit(struct loop *l, struct transfer *t, struct waiter *w)
@@ -272,8 +304,8 @@ void loop_submit(struct loop *l, struct transfer *t, struct waiter *w)
     t->waiter = w;
     t->next = l->submitted;
     l->submitted = t;
+    wake(l);
     pthread_mutex_unlock(&l->lock);
-    curl.multi_wakeup(l->multi);
 }
 
 void loop_attend(struct loop *l, struct transfer *t)
@@ -284,7 +316,7 @@ void loop_attend(struct loop *l, struct transfer *t)
     t->in_attention = true;
     t->next_attention = l->attention;
     l->attention = t;
-    curl.multi_wakeup(l->multi);
+    wake(l);
 }
 
 void waiter_init(struct waiter *w)

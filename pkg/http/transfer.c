@@ -371,9 +371,12 @@ static int transfer_prepare(struct transfer *t, struct err **err)
 int transfer_new(struct http_client *c, const struct http_request *rq, bool stream, struct transfer **ret,
                  struct err **err)
 {
-    CLEANUP(transfer_unref) struct transfer *t = xcalloc(1, sizeof(*t));
-    int r;
+    CLEANUP(transfer_unref) struct transfer *t = NULL;
+    int r = curl_open(err);
 
+    if (r < 0)
+        return r;
+    t = xcalloc(1, sizeof(*t));
     atomic_init(&t->refs, 1);
     t->loop = stream ? &c->streams : &c->exchanges;
     t->stream = stream;
