@@ -61,7 +61,7 @@ static struct str keep(struct quick *q, struct str s)
 
 /* ---- quoted ---- */
 
-/* A rune below U+10000. */
+/* UTF-8, no surrogate. */
 static void put_rune(char **to, uint32_t rune)
 {
     if (rune < 0x80) {
@@ -71,28 +71,33 @@ static void put_rune(char **to, uint32_t rune)
     if (rune < 0x800) {
         *(*to)++ = (char)(0xc0 | (rune >> 6));
     } else {
-        *(*to)++ = (char)(0xe0 | (rune >> 12));
+        if (rune < 0x10000) {
+            *(*to)++ = (char)(0xe0 | (rune >> 12));
+        } else {
+            *(*to)++ = (char)(0xf0 | (rune >> 18));
+            *(*to)++ = (char)(0x80 | ((rune >> 12) & 0x3f));
+        }
         *(*to)++ = (char)(0x80 | ((rune >> 6) & 0x3f));
     }
     *(*to)++ = (char)(0x80 | (rune & 0x3f));
 }
 
-static bool unescape_unicode(const char **p, const char *end, char **to)
+static bool unescape_unicode(const char **p, const char *end, int digits, char **to)
 {
     uint32_t rune = 0;
 
-    if (end - *p < 4)
+    if (end - *p < digits)
         return false;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < digits; i++) {
         char c = ascii_lower((*p)[i]);
 
         if (!ascii_is_digit(c) && (c < 'a' || c > 'f'))
             return false;
         rune = rune * 16 + (uint32_t)(ascii_is_digit(c) ? c - '0' : c - 'a' + 10);
     }
-    if (rune == 0 || (rune >= 0xd800 && rune < 0xe000))
+    if (rune == 0 || (rune >= 0xd800 && rune < 0xe000) || rune > 0x10ffff)
         return false;
-    *p += 4;
+    *p += digits;
     if (*to)
         put_rune(to, rune);
     return true;
@@ -109,8 +114,8 @@ static bool unescape(const char **p, const char *end, char **to)
     if (*p == end)
         return false;
     c = *(*p)++;
-    if (c == 'u')
-        return unescape_unicode(p, end, to);
+    if (c == 'u' || c == 'U')
+        return unescape_unicode(p, end, c == 'u' ? 4 : 8, to);
     c = plain[(unsigned char)c];
     if (c && *to)
         *(*to)++ = c;

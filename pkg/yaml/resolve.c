@@ -260,6 +260,20 @@ static enum yml_tag resolve_number(struct str text, struct value *ret)
     return parse_odd_binary(s, ret) ? YML_INT : YML_STR;
 }
 
+/* Numbers have these letters behind an x alone, and times have none of them: most digests are told by their first ones. */
+static bool is_no_number(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = ascii_lower(s.p[i]);
+
+        if (c == 'x')
+            return false;
+        if (c == 'a' || c == 'c' || c == 'd')
+            return true;
+    }
+    return false;
+}
+
 enum yml_tag yml_resolve_tag(struct str text, bool timestamps, struct value *ret)
 {
     char hint = text.n ? hints[(unsigned char)text.p[0]] : 'M';
@@ -277,7 +291,7 @@ enum yml_tag yml_resolve_tag(struct str text, bool timestamps, struct value *ret
         return tag;
     if (hint == '.')
         return parse_float(text, ret) ? YML_FLOAT : YML_STR;
-    if (hint != 'D')
+    if (hint != 'D' || is_no_number(text))
         return YML_STR;
     if (timestamps && is_timestamp(text))
         return YML_TIMESTAMP;

@@ -24,6 +24,7 @@ static void test_common_texts_are_taken_and_mean_what_libyaml_says(void **state)
         "a: one\n  two\n\n  three\nb:\n  four\n  five # end\nc: -x\n",
         "a: \"one\n  two\n\n  three\"\nb: 'it''s\n  here'\nc: \"x\\\n    \\  y\\n\\t\\\\\\\"\\u00e9\"\nd: "
         "'\\n'\n",
+        "a: \"\\U0001F525\\U000000e9\\U0010ffff\"\nb: 0d1\nc: 0_xa\nd: 1c\ne: +0Xd\nf: 12ab\ng: +.inf2\n",
         "a: {}\nb: []\nc: [1, \"a:b\", 'c', {d: e, \"f\":1}]\nd: {\n  a: 1,\n  b: [x,\n  y]}\n",
         "{\"a\":{\"b\":[1,2,{\"c\":null}]},\"d\":\"\\u003c\"}",
         "- a\n- b: 1\n  c: 2\n-\n- d\n",
