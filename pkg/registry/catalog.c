@@ -47,35 +47,52 @@ static void put_text(struct buf *b, struct str s)
     buf_addstr(b, s);
 }
 
-static void collect_texts(const struct registry_version *items, size_t n, struct map *texts)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct registry_version v = items[i];
+/* The texts of a version and their numbers. Neighbours mostly have the same, which needs no looking. */
+struct numbered {
+    struct str text[COLUMNS];
+    uint64_t number[COLUMNS];
+};
 
-        for (size_t c = 0; c < COLUMNS; c++)
-            if (!map_has(texts, *column(&v, c)))
-                map_put(texts, *column(&v, c), (void *)(uintptr_t)(map_n(texts) + 1));
+/* Numbers texts from 0 in the order in which they come. */
+static void number_texts(const struct registry_version *item, struct map *texts, struct numbered *last)
+{
+    struct registry_version v = *item;
+
+    for (size_t c = 0; c < COLUMNS; c++) {
+        struct str text = *column(&v, c);
+        uint64_t found;
+
+        if (last->text[c].p && str_eq(text, last->text[c]))
+            continue;
+        found = (uint64_t)(uintptr_t)map_get(texts, text);
+        if (found == 0) {
+            found = map_n(texts) + 1;
+            map_put(texts, text, (void *)(uintptr_t)found);
+        }
+        last->text[c] = text;
+        last->number[c] = found - 1;
     }
 }
 
 void index_catalog_encode(const struct registry_version *items, size_t n, struct buf *out)
 {
     CLEANUP(map_done) struct map texts = MAP_INIT;
+    struct numbered last = { 0 };
     struct str text;
 
-    collect_texts(items, n, &texts);
+    for (size_t i = 0; i < n; i++)
+        number_texts(&items[i], &texts, &last);
     put_number(out, map_n(&texts));
     for (size_t i = 0; map_next(&texts, &i, &text, NULL);)
         put_text(out, text);
     put_number(out, n);
     for (size_t i = 0; i < n; i++) {
-        struct registry_version v = items[i];
-
+        number_texts(&items[i], &texts, &last);
         put_number(out, (uint64_t)items[i].row);
         buf_add(out, items[i].hash, INDEX_HASH);
-        put_text(out, v.version);
+        put_text(out, items[i].version);
         for (size_t c = 0; c < COLUMNS; c++)
-            put_number(out, (uint64_t)(uintptr_t)map_get(&texts, *column(&v, c)) - 1);
+            put_number(out, last.number[c]);
     }
 }
 

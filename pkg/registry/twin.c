@@ -79,13 +79,24 @@ static struct str key_at(struct str line, size_t from)
     return STR("");
 }
 
+static const bool word_chars[256] = {
+    ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['.'] = true, ['-'] = true,
+    ['/'] = true,         [':'] = true,         ['_'] = true,         ['+'] = true, ['~'] = true,
+};
+
 static bool is_word_char(char c)
 {
-    static const bool others[256] = {
-        ['.'] = true, ['-'] = true, ['/'] = true, [':'] = true, ['_'] = true, ['+'] = true, ['~'] = true
-    };
+    return word_chars[(unsigned char)c];
+}
 
-    return ascii_is_alnum(c) || others[(unsigned char)c];
+/* Without a branch for each of them. */
+static bool all_word_chars(struct str s)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < s.n; i++)
+        all &= word_chars[(unsigned char)s.p[i]];
+    return all;
 }
 
 struct word {
@@ -122,6 +133,38 @@ static bool last_word(struct str line, struct word *ret)
     ret->number = !quoted && is_number(ret->text);
     return from >= 2 && line.p[from - 1] == ' ' && (line.p[from - 2] == ':' || line.p[from - 2] == '-') &&
            (quoted || ret->number || yml_reads_as_string(ret->text));
+}
+
+/* Where the last word of the line is, if it is one: looked for once, for all that come after it. */
+static bool find_word(struct twin_line *l, struct str line)
+{
+    struct word word;
+
+    if (l->word == TWIN_WORD_UNKNOWN) {
+        l->word = last_word(line, &word) ? TWIN_WORD : TWIN_WORD_NONE;
+        l->before = (uint32_t)word.before;
+        l->behind = (uint8_t)word.behind;
+    }
+    return l->word == TWIN_WORD;
+}
+
+/* last_word() of a line that should differ from `was` in its last word alone. */
+static bool other_word(struct twin_line *l, struct str was, struct str is, struct word *ret)
+{
+    struct str word;
+    bool quoted;
+
+    if (!find_word(l, was) || is.n <= (size_t)l->before + l->behind || memcmp(was.p, is.p, l->before) != 0 ||
+        memcmp(was.p + was.n - l->behind, is.p + is.n - l->behind, l->behind) != 0)
+        return false;
+    word = str_sub(is, l->before, is.n - l->behind);
+    if (!all_word_chars(word) || !ascii_is_alnum(word.p[0]) || word.p[word.n - 1] == ':')
+        return false;
+    quoted = l->behind > 1;
+    *ret = (struct word){
+        .text = word, .before = l->before, .behind = l->behind, .number = !quoted && is_number(word)
+    };
+    return quoted || ret->number || yml_reads_as_string(word);
 }
 
 /* The value of a line with a key, when it is a string for certain: words without quotation marks and nothing that YAML looks at.
@@ -348,17 +391,17 @@ static bool is_title(struct str was, struct str is, struct str *ret)
     return ret->n > 0 && (size_t)(ret->p - is.p) == at && memcmp(was.p, is.p, at) == 0;
 }
 
-static bool may_replace(enum rule rule, struct str was, struct str is, struct index_twin_found *found)
+static bool may_replace(struct twin_line *l, struct str was, struct str is, struct index_twin_found *found)
 {
-    struct word old, new;
+    enum rule rule = l->rule;
+    struct word new;
     struct semver v;
 
     if (rule == RULE_SAME || rule == RULE_TEXT)
         return rule == RULE_TEXT && is_text(was, is);
     if (rule == RULE_TITLE)
         return is_title(was, is, &found->description);
-    if (!last_word(was, &old) || !last_word(is, &new) || old.before != new.before ||
-        old.behind != new.behind || memcmp(was.p, is.p, old.before) != 0 || (rule != RULE_WORD && new.number))
+    if (!other_word(l, was, is, &new) || (rule != RULE_WORD && new.number))
         return false;
     if (rule == RULE_VERSION)
         found->version = new.text;
@@ -392,7 +435,7 @@ bool index_twin_match(struct index_twin *t, struct str text, struct index_twin_f
         if (rest.n < l->n || memcmp(rest.p, old.p, l->n) != 0) {
             size_t end = str_find_char(rest, '\n');
 
-            if (end >= UINT32_MAX || !may_replace(l->rule, old, str_sub(rest, 0, end + 1), &found))
+            if (end >= UINT32_MAX || !may_replace(l, old, str_sub(rest, 0, end + 1), &found))
                 return false;
             l->next = (uint32_t)end + 1;
         }

@@ -7,10 +7,15 @@
 #include "base/buf.h"
 #include "value/value.h"
 
+enum twin_word { TWIN_WORD_UNKNOWN, TWIN_WORD_NONE, TWIN_WORD };
+
 struct twin_line {
-    uint32_t n;    /* bytes, with the newline */
-    uint32_t next; /* of the same line in the entry that was found */
+    uint32_t n;      /* bytes, with the newline */
+    uint32_t next;   /* of the same line in the entry that was found */
+    uint32_t before; /* of its last word, when `has_word` says that it was looked for and is one */
+    uint8_t behind;
     uint8_t rule;
+    uint8_t word; /* enum twin_word */
 };
 
 struct index_twin {
