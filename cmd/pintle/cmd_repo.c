@@ -216,10 +216,10 @@ static int check_present(struct cli *c, struct repos *p, const struct registry_e
 
 static int download(struct cli *c, struct repos *p, const struct registry_entry *e, struct err **err)
 {
-    int r = open_cache(p, err);
+    int r = open_http(p, err); /* first: it goes on by itself */
 
     if (r == 0)
-        r = open_http(p, err);
+        r = open_cache(p, err);
     if (r == 0)
         r = fetch(p, p->arena, e, timeout_ms(c), err);
     if (r < 0 && err && str_has_prefix(str_from(err_message(*err)), STR("looks like")))

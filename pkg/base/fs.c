@@ -89,7 +89,7 @@ int fs_read_path(const char *path, struct buf *out, struct err **err)
     return fs_read_file(path, out, err);
 }
 
-int fs_write_file(const char *path, struct str content, int mode, struct err **err)
+static int replace_file(const char *path, struct str content, int mode, bool sync, struct err **err)
 {
     CLEANUP(free_ptr) char *temp = xasprintf("%s.%08x.new", path, arc4random());
     CLEANUP(fd_close) int fd = -1;
@@ -98,12 +98,22 @@ int fs_write_file(const char *path, struct str content, int mode, struct err **e
     fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
         return err_errno(err, errno, "%s", temp);
-    if (write_all(fd, content) < 0 || fsync(fd) < 0 || rename(temp, path) < 0) {
+    if (write_all(fd, content) < 0 || (sync && fsync(fd) < 0) || rename(temp, path) < 0) {
         saved = errno;
         unlink(temp);
         return err_errno(err, saved, "%s", path);
     }
     return 0;
+}
+
+int fs_write_file(const char *path, struct str content, int mode, struct err **err)
+{
+    return replace_file(path, content, mode, true, err);
+}
+
+int fs_write_cache(const char *path, struct str content, int mode, struct err **err)
+{
+    return replace_file(path, content, mode, false, err);
 }
 
 int fs_make_dirs(const char *path, int mode, struct err **err)

@@ -19,6 +19,9 @@ int fs_path_error(struct err **err, const char *verb, const char *path, int errn
  * never a part, and a link at `path` is replaced, not followed. `mode` as for open(). */
 NODISCARD int fs_write_file(const char *path, struct str content, int mode, struct err **err);
 
+/* The same without the sync, for what can be made again: after a power cut it may be empty. */
+NODISCARD int fs_write_cache(const char *path, struct str content, int mode, struct err **err);
+
 NODISCARD int fs_make_dirs(const char *path, int mode, struct err **err); /* mkdir -p */
 NODISCARD int fs_remove_tree(const char *path, struct err **err); /* absent is fine; links are not followed */
 bool fs_exists(const char *path);

@@ -229,25 +229,30 @@ static int fetch_index_file(const struct registry_source *s, struct arena *a, co
 struct index_download {
     int fd;
     struct digest *digest;
+    const struct index_progress *progress;
 };
 
 static int take_index(void *ctx, struct str bytes, struct err **err)
 {
     struct index_download *d = ctx;
+    int r = http_sink_fd(&d->fd, bytes, err);
 
+    if (r == 0 && d->progress)
+        d->progress->fn(d->progress->ctx, bytes.n);
     digest_add(d->digest, bytes);
-    return http_sink_fd(&d->fd, bytes, err);
+    return r;
 }
 
 /* 1: new bytes; 0: none. */
 static int fetch_index_http(const struct registry_source *s, struct arena *a,
                             const struct registry_fetched *known, const char *path,
-                            struct registry_fetched *ret, struct err **err)
+                            const struct index_progress *progress, struct registry_fetched *ret,
+                            struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
     CLEANUP(fd_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     CLEANUP(digest_free) struct digest *digest = digest_new(DIGEST_SHA256);
-    struct index_download download = { fd, digest };
+    struct index_download download = { fd, digest, progress };
     struct str url = index_url(a, s->url);
     char hex[SHA256_HEX];
     struct request rq;
@@ -283,19 +288,26 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
     return 1;
 }
 
-int registry_fetch_index(const struct registry_source *s, struct arena *a,
-                         const struct registry_fetched *known, const char *path, struct registry_fetched *ret,
-                         struct err **err)
+int index_fetch(const struct registry_source *s, struct arena *a, const struct registry_fetched *known,
+                const char *path, const struct index_progress *progress, struct registry_fetched *ret,
+                struct err **err)
 {
     CLEANUP(buf_done) struct buf shown = BUF_INIT(HTTP_URL_MAX * 4);
     int r = str_has_prefix(s->url, STR("file://")) ? fetch_index_file(s, a, path, ret, err)
-                                                   : fetch_index_http(s, a, known, path, ret, err);
+                                                   : fetch_index_http(s, a, known, path, progress, ret, err);
 
     if (r >= 0)
         return r;
     http_url_redact(s->url, &shown);
     return err_wrap(err, r, "looks like \"%s\" is not a valid chart repository or cannot be reached",
                     buf_z(&shown));
+}
+
+int registry_fetch_index(const struct registry_source *s, struct arena *a,
+                         const struct registry_fetched *known, const char *path, struct registry_fetched *ret,
+                         struct err **err)
+{
+    return index_fetch(s, a, known, path, NULL, ret, err);
 }
 
 /* ---- charts ------------------------------------------------------------------------------------------------------ */

@@ -103,6 +103,15 @@ static void *run(void *arg)
 
 /* ---- who reads the index ---------------------------------------------------------------------------------------------------- */
 
+/* At once what a block may come to, mostly: growing costs more than the bytes. */
+static struct buf block_text(void)
+{
+    struct buf b = BUF_INIT(SIZE_MAX);
+
+    buf_reserve(&b, BLOCK_BYTES + BLOCK_BYTES / 8);
+    return b;
+}
+
 int index_filler_start(struct db_txn *t, struct index_filler **ret, struct err **err)
 {
     struct index_filler *f = xcalloc(1, sizeof(*f));
@@ -111,7 +120,7 @@ int index_filler_start(struct db_txn *t, struct index_filler **ret, struct err *
     f->txn = t;
     f->catalog = BUF_INIT(INDEX_TEXT_MAX);
     for (size_t i = 0; i < BLOCKS; i++)
-        f->blocks[i].text = BUF_INIT(SIZE_MAX);
+        f->blocks[i].text = block_text();
     relay_init(&f->relay, BLOCKS);
     e = pthread_create(&f->thread, NULL, run, f);
     f->running = e == 0;

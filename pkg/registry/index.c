@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "registry/arrival.h"
 #include "registry/registry.h"
 #include "registry/registry_int.h"
 #include "registry/sink.h"
@@ -25,11 +26,27 @@ struct str registry_file_stamp(struct arena *a, const char *path)
                         st.st_mtim.tv_nsec, (unsigned long long)st.st_ino);
 }
 
+/* How much of an index that is arriving is worth waking up for. */
+#define ARRIVAL_STEP ((size_t)64 * KIB)
+
+/* *n becomes what may be read now; 0 at the end. */
+static int wait_for_bytes(struct index_source *s, size_t *n, struct err **err)
+{
+    size_t there;
+    int r = index_arrival_wait(s->arrival, s->bytes + MIN(*n, ARRIVAL_STEP), &there);
+
+    *n = MIN(*n, there - s->bytes);
+    return r < 0 ? err_set(err, (enum errc) - r, "the index did not arrive") : 0;
+}
+
 int index_source_read(void *ctx, char *to, size_t n, struct err **err)
 {
     struct index_source *s = ctx;
     ssize_t got;
+    int r = s->arrival ? wait_for_bytes(s, &n, err) : 0;
 
+    if (r < 0)
+        return r;
     do
         got = read(s->fd, to, n);
     while (got < 0 && errno == EINTR);
@@ -60,6 +77,8 @@ struct loading {
     struct arena *arena;
     int fd;
     size_t max;
+    struct index_arrival *arrival; /* NULL: the file is there */
+    struct registry_fetched fetched;
     struct index_row before; /* of the present file */
     bool has_before;
     struct str digest;
@@ -70,8 +89,9 @@ typedef int (*read_fn)(struct index_source *from, struct index_sink *to, struct 
 /* 1: read; 0: this reader is not certain of the text. */
 static int read_with(struct loading *l, read_fn reader, struct index_sink *sink, struct err **err)
 {
-    CLEANUP(digest_free) struct digest *digest = l->digest.n ? NULL : digest_new(DIGEST_SHA256);
-    struct index_source from = { .fd = l->fd, .max = l->max, .digest = digest };
+    CLEANUP(digest_free)
+    struct digest *digest = l->digest.n || l->arrival ? NULL : digest_new(DIGEST_SHA256);
+    struct index_source from = { .fd = l->fd, .max = l->max, .digest = digest, .arrival = l->arrival };
     char hex[SHA256_HEX];
     int r;
 
@@ -94,11 +114,24 @@ static int read_with(struct loading *l, read_fn reader, struct index_sink *sink,
 /* The row that the index gets. */
 static struct index_row make_row(const struct loading *l, const struct index_sink *sink)
 {
-    struct index_row row = { .fetched = l->load->fetched, .name = l->load->repository };
+    struct index_row row = { .fetched = l->fetched, .name = l->load->repository };
 
     row.fetched.digest = l->digest;
     row.fetched.figures = sink->figures;
     return row;
+}
+
+/* What is remembered of an index that was read while it arrived. */
+static int complete(struct loading *l, struct err **err)
+{
+    int r = l->arrival ? index_arrival_finish(l->arrival, l->arena, &l->fetched, err) : 1;
+
+    if (r == 1 && l->arrival) {
+        l->fetched.index_stamp =
+            registry_file_stamp(l->arena, l->load->path); /* a rename does not change it */
+        l->digest = l->fetched.digest;
+    }
+    return r;
 }
 
 static int fill_with(struct loading *l, read_fn reader, struct registry_loaded *ret, struct err **err)
@@ -109,6 +142,8 @@ static int fill_with(struct loading *l, read_fn reader, struct registry_loaded *
 
     if (r == 0)
         r = read_with(l, reader, sink, err);
+    if (r == 1)
+        r = complete(l, err);
     if (r <= 0)
         return r;
     row = make_row(l, sink);
@@ -118,6 +153,7 @@ static int fill_with(struct loading *l, read_fn reader, struct registry_loaded *
     *ret = (struct registry_loaded){
         .figures = row.fetched.figures, .digest = l->digest, .all = true, .rows = sink->rows
     };
+    index_sink_changed(sink, l->arena, &ret->changed, &ret->n_changed);
     return 1;
 }
 
@@ -158,13 +194,24 @@ static int load_with(struct loading *l, read_fn reader, struct registry_loaded *
     return fill_with(l, reader, ret, err);
 }
 
-/* JSON begins with a brace; everything else is tried as plain block style. libyaml has the last word. */
-static int load_text(struct loading *l, struct registry_loaded *ret, struct err **err)
+/* JSON begins with a brace; everything else is tried as plain block style. */
+static int read_fast(struct index_source *from, struct index_sink *to, struct err **err)
 {
     char head[64];
-    ssize_t n = pread(l->fd, head, sizeof(head), 0);
+    size_t there;
+    int r = from->arrival ? index_arrival_wait(from->arrival, sizeof(head), &there) : 0;
+    ssize_t n = r < 0 ? 0 : pread(from->fd, head, sizeof(head), 0);
     struct str start = str_trim((struct str){ head, n > 0 ? (size_t)n : 0 });
-    int r = load_with(l, str_has_prefix(start, STR("{")) ? index_read_json : index_read_block, ret, err);
+
+    if (r < 0)
+        return err_set(err, (enum errc) - r, "the index did not arrive");
+    return str_has_prefix(start, STR("{")) ? index_read_json(from, to, err) : index_read_block(from, to, err);
+}
+
+/* libyaml has the last word. */
+static int load_text(struct loading *l, struct registry_loaded *ret, struct err **err)
+{
+    int r = load_with(l, read_fast, ret, err);
 
     if (r != 0)
         return r;
@@ -175,7 +222,7 @@ static int load_text(struct loading *l, struct registry_loaded *ret, struct err 
 /* The same bytes: only what came with them may differ. */
 static int keep(struct loading *l, struct registry_loaded *ret, struct err **err)
 {
-    const struct registry_fetched *now = &l->load->fetched, *was = &l->before.fetched;
+    const struct registry_fetched *now = &l->fetched, *was = &l->before.fetched;
     struct index_row row = l->before;
 
     *ret = (struct registry_loaded){ .figures = was->figures, .digest = was->digest, .unchanged = true };
@@ -214,7 +261,7 @@ static int load(struct loading *l, struct registry_loaded *ret, struct err **err
 
     if (r < 0)
         return r;
-    l->digest = l->load->fetched.digest;
+    l->digest = l->fetched.digest;
     if (l->has_before && l->digest.n == 0)
         r = hash_file(l, err);
     if (r < 0)
@@ -232,7 +279,7 @@ int registry_index_load(struct registry_db *d, const struct registry_load *what,
                         struct registry_loaded *ret, struct err **err)
 {
     CLEANUP(fd_close) int fd = open(what->path, O_RDONLY | O_CLOEXEC);
-    struct loading l = { .load = what, .db = d, .arena = a, .fd = fd };
+    struct loading l = { .load = what, .db = d, .arena = a, .fd = fd, .fetched = what->fetched };
     int r;
 
     if (fd < 0)
@@ -242,6 +289,46 @@ int registry_index_load(struct registry_db *d, const struct registry_load *what,
     r = load(&l, ret, err);
     index_load_unlock(d, what->repository);
     return r < 0 ? err_wrap(err, r, "index of repository %.*s", STR_ARG(what->repository)) : 0;
+}
+
+/* Why the download failed is what its reader has to tell, whatever it met. */
+static int or_fetch_error(struct loading *l, int r, struct err **cause, struct err **err)
+{
+    struct registry_fetched ignored;
+    struct err *why = NULL;
+    int fetched = r == 1 ? 1 : index_arrival_finish(l->arrival, l->arena, &ignored, &why);
+
+    if (fetched == 1) {
+        if (err)
+            *err = TAKE(*cause);
+        return r < 0 ? err_wrap(err, r, "index of repository %.*s", STR_ARG(l->load->repository)) : r;
+    }
+    if (err)
+        *err = TAKE(why);
+    err_free(why);
+    return fetched;
+}
+
+int index_fetch_and_load(struct registry_db *d, const struct registry_source *s, const char *path,
+                         struct arena *a, struct registry_loaded *ret, struct err **err)
+{
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CLEANUP(index_arrival_free) struct index_arrival *arrival = NULL;
+    CLEANUP(err_free) struct err *cause = NULL;
+    struct registry_load load = { .repository = s->name, .path = path };
+    struct loading l = { .load = &load, .db = d, .arena = a, .fd = fd, .max = INDEX_TEXT_MAX };
+    int r;
+
+    if (fd < 0)
+        return err_errno(err, errno, "%s", path);
+    r = index_arrival_start(s, path, &arrival, err);
+    if (r < 0)
+        return r;
+    l.arrival = arrival;
+    index_load_lock(d, s->name);
+    r = load_text(&l, ret, &cause);
+    index_load_unlock(d, s->name);
+    return or_fetch_error(&l, r, &cause, err);
 }
 
 int registry_index_follow(struct registry_db *d, struct str repository, struct str url, const char *path,

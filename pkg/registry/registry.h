@@ -54,8 +54,8 @@ struct registry_loaded {
     struct registry_figures figures;
     struct str digest;
     bool unchanged;      /* the same bytes as the last time: nothing was read */
-    bool all;            /* there was nothing before: every chart is new */
-    struct str *changed; /* unless `all`: names of charts that have other entries now, came or went */
+    bool all;            /* there was nothing before, or nothing that could be compared: every chart is new */
+    struct str *changed; /* names of charts that have other entries now, came or went */
     size_t n_changed;
     int64_t rows; /* rows written or deleted */
 };

@@ -94,11 +94,13 @@ NODISCARD int index_sink_twin(struct index_sink *s, size_t at, const struct inde
 bool index_sink_reuse(struct index_sink *s, struct str text);
 NODISCARD int index_sink_chart_end(struct index_sink *s, struct err **err);
 
+struct index_arrival;
 /* The bytes of an index as they come from its file. */
 struct index_source {
     int fd;
     size_t bytes, max;
     struct digest *digest;
+    struct index_arrival *arrival; /* NULL: all of it is there */
 };
 /* yml_read_fn */
 int index_source_read(void *ctx, char *to, size_t n, struct err **err);
@@ -130,6 +132,21 @@ NODISCARD int registry_oci_versions(struct oci_client *c, struct arena *a, const
 NODISCARD int registry_name_of_url(struct arena *a, struct str url, struct str *ret, struct err **err);
 /* "https://h/web.tgz?sig=1" has its provenance at "https://h/web.tgz.prov?sig=1"; in `a`. */
 struct str registry_prov_url(struct arena *a, struct str url);
+
+/* Told how many bytes came to the file, on the thread that fetches. */
+struct index_progress {
+    void (*fn)(void *ctx, size_t n);
+    void *ctx;
+};
+/* registry_fetch_index(); `progress` may be NULL. */
+NODISCARD int index_fetch(const struct registry_source *s, struct arena *a,
+                          const struct registry_fetched *known, const char *path,
+                          const struct index_progress *progress, struct registry_fetched *ret,
+                          struct err **err);
+/* registry_fetch_index() and registry_index_load() of a repository of which nothing is known, at once: the index is read while it
+ * arrives in the file. The file's stamp is remembered. 1; 0: the server says that it has nothing new. Files are no source. */
+NODISCARD int index_fetch_and_load(struct registry_db *d, const struct registry_source *s, const char *path,
+                                   struct arena *a, struct registry_loaded *ret, struct err **err);
 
 /* registry_fetch_chart() that tells which of the urls (in `a`) it was. */
 NODISCARD int registry_fetch_version(const struct registry_source *s, struct arena *a,

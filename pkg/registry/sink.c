@@ -159,8 +159,9 @@ static struct registry_version *find_known(struct index_sink *s, const unsigned 
 
 int index_sink_chart(struct index_sink *s, struct str chart, struct err **err)
 {
-    if (map_put(&s->charts, chart, s))
+    if (map_has(&s->charts, chart))
         return err_set(err, ERRC_EXISTS, "entries.%.*s is there twice", STR_ARG(chart));
+    map_put(&s->charts, chart, NULL);
     chart_done(s);
     index_chart_begin(&s->chart, chart);
     return s->snapshot ? read_known(s, s->chart.name, err) : 0;
@@ -311,6 +312,7 @@ static bool is_as_known(struct index_sink *s)
 static int fill_chart(struct index_sink *s, struct err **err)
 {
     s->rows++;
+    map_put(&s->charts, s->chart.name, s);
     return index_filler_chart(s->filler, &s->chart, err);
 }
 
@@ -461,9 +463,13 @@ int index_sink_apply(struct index_sink *s, struct index_row *row, const struct i
 
 void index_sink_changed(const struct index_sink *s, struct arena *a, struct str **ret, size_t *ret_n)
 {
-    struct str *names = ARENA_ARRAY(a, struct str, s->n_changes);
+    struct str *names = ARENA_ARRAY(a, struct str, s->n_changes + map_n(&s->charts)), name;
     size_t n = 0;
+    void *filled;
 
+    for (size_t i = 0; map_next(&s->charts, &i, &name, &filled);)
+        if (filled)
+            names[n++] = arena_dup(a, name);
     for (size_t i = 0; i < s->n_changes; i++)
         if (s->changes[i].kind == INDEX_PUT_CHART || s->changes[i].kind == INDEX_DROP_CHART)
             names[n++] = arena_dup(a, s->changes[i].chart);

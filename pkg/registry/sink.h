@@ -33,7 +33,7 @@ struct index_sink {
     struct index_change *changes;
     size_t n_changes, cap_changes;
 
-    struct map charts; /* names seen so far */
+    struct map charts; /* names seen so far; not NULL: of a new file, and it has versions */
     int64_t next_row;
     int64_t rows; /* written or deleted */
     struct registry_figures figures;

@@ -43,6 +43,19 @@ static void slow_bytes(struct server_conn *c)
         server_writez(c, "x");
 }
 
+/* The index in small pieces, so that who reads it is always ahead of it. */
+static void drip(struct server_conn *c, const char *head)
+{
+    CLEANUP(free_ptr) char *text = xasprintf("%s%s", head, index_text);
+    CLEANUP(free_ptr)
+    char *reply = xasprintf("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", strlen(text));
+    struct str rest = str_from(text);
+
+    server_writez(c, reply);
+    for (; rest.n > 0 && server_sleep(c, 1); rest = str_sub(rest, MIN(rest.n, (size_t)7), rest.n))
+        server_write(c, str_sub(rest, 0, MIN(rest.n, (size_t)7)));
+}
+
 static void send_away(struct server_conn *c, bool is_index)
 {
     CLEANUP(free_ptr)
@@ -85,6 +98,12 @@ static void serve(void *ctx, struct server_conn *c, const struct server_request 
         server_reply(c, 302, "Location: ?again\r\n", STR(""));
     else if (str_eq(to, STR("to-file")))
         server_reply(c, 302, "Location: file:///etc/passwd\r\n", STR(""));
+    else if (str_eq(to, STR("drip")))
+        drip(c, "");
+    else if (str_eq(to, STR("drip-libyaml")))
+        drip(c, "%YAML 1.1\n---\n");
+    else if (str_eq(to, STR("drip-twice")))
+        drip(c, "apiVersion: v1\n");
     else if (str_eq(to, STR("away")))
         send_away(c, is_index);
     else if (str_eq(to, STR("garbage")))
@@ -198,6 +217,64 @@ static void test_an_index_from_a_bad_server_is_an_error_that_names_it(void **sta
         assert_true(clock_mono_ms() - start < 5000);
     }
     assert_num(other_credentials, 0);
+}
+
+/* What a first load leaves in an empty cache: the text, the names and the database, or nothing at all. */
+static int update_cache(const char *what, struct str **ret_names, size_t *ret_n, struct err **err)
+{
+    CLEANUP(free_ptr) char *folder = fs_join(dir, what);
+    CLEANUP(registry_db_close) struct registry_db *db = NULL;
+    struct registry_source s = source_at(what);
+    char **files = NULL;
+    size_t n_files = 0;
+    int r;
+
+    if (registry_db_open(folder, &db, NULL) < 0)
+        return -ERRC_INTERNAL;
+    r = registry_cache_update(db, folder, &s, err);
+    if (registry_charts(db, s.name, a, ret_names, ret_n, NULL) < 0 ||
+        fs_list_dir(folder, &files, &n_files, NULL) < 0)
+        return -ERRC_INTERNAL;
+    fs_names_free(files, n_files);
+    assert_case_num(what, n_files, r < 0 ? 0 : 3);
+    return r;
+}
+
+static void test_an_index_that_is_read_while_it_arrives_is_the_same(void **state)
+{
+    static const char *const whats[] = { "good", "drip", "drip-libyaml" };
+    struct err *err = NULL;
+    struct str *names;
+    size_t n;
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(whats); i++) {
+        CLEANUP(free_ptr) char *list = xasprintf("%s/%s/test-charts.txt", dir, whats[i]);
+        CLEANUP(buf_done) struct buf text = BUF_INIT(KIB);
+
+        assert_ok(update_cache(whats[i], &names, &n, &err), err);
+        assert_num(n, 1);
+        assert_str(names[0], "web");
+        assert_num(fs_read_file(list, &text, NULL), 0);
+        assert_string_equal(buf_z(&text), "web\n");
+    }
+    assert_fails(update_cache("drip-twice", &names, &n, &err), ERRC_PARSE, err,
+                 "index of repository test: line 2: key apiVersion is there twice");
+}
+
+static void test_an_index_that_does_not_arrive_leaves_nothing(void **state)
+{
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(matrix); i++) {
+        CLEANUP(err_free) struct err *err = NULL;
+        struct str *names;
+        size_t n;
+
+        assert_case_num(matrix[i].what, update_cache(matrix[i].what, &names, &n, &err), -(int)matrix[i].code);
+        if (!strstr(err_message(err), matrix[i].text) || strncmp(err_message(err), "looks like", 10) != 0)
+            fail_case("%s: %s", matrix[i].what, err_message(err));
+        assert_num(n, 0);
+    }
 }
 
 static void test_an_archive_from_a_bad_server_is_an_error_that_names_it(void **state)
@@ -384,6 +461,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_an_index_from_a_bad_server_is_an_error_that_names_it),
+        TEST(test_an_index_that_is_read_while_it_arrives_is_the_same),
+        TEST(test_an_index_that_does_not_arrive_leaves_nothing),
         TEST(test_an_archive_from_a_bad_server_is_an_error_that_names_it),
         TEST(test_an_archive_with_other_bytes_names_both_digests),
         TEST(test_an_endless_archive_ends_at_the_limit),
