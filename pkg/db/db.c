@@ -29,6 +29,7 @@ struct db {
     pthread_cond_t idle;   /* a connection was given back */
     struct db_conn writer;
     bool writer_busy;
+    struct db_glance glance;
     struct db_conn **free_readers;
     int n_free, n_readers, max_readers;
 };
@@ -40,12 +41,13 @@ static int on_progress(void *arg)
     return c->deadline_ms > 0 && clock_mono_ms() > c->deadline_ms;
 }
 
-/* A disposable file is of journal mode DELETE from the start: nothing has to be asked. */
+/* A disposable file is of journal mode DELETE from the start: nothing has to be asked. Its pages are written by commits alone, the
+ * first one first: a glance sees there that a commit has begun. */
 static const char *journal_pragma(const struct db *d)
 {
     if (d->filling)
         return "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=MEMORY;";
-    return d->disposable ? "" : "PRAGMA journal_mode=WAL;";
+    return d->disposable ? "PRAGMA cache_spill=OFF;" : "PRAGMA journal_mode=WAL;";
 }
 
 static int conn_pragmas(struct db *d, struct db_conn *c, struct err **err)
@@ -64,6 +66,15 @@ static int conn_pragmas(struct db *d, struct db_conn *c, struct err **err)
     return rc == SQLITE_OK ? 0 : db_fail(c->handle, rc, "open", err);
 }
 
+void db_conn_limit(struct db_conn *c)
+{
+    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    sqlite3_progress_handler(c->handle, PROGRESS_STEPS, on_progress, c);
+}
+
 static int conn_open(struct db *d, struct db_conn *c, struct err **err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -76,15 +87,11 @@ static int conn_open(struct db *d, struct db_conn *c, struct err **err)
         return r;
     }
     sqlite3_busy_timeout(c->handle, d->deadline_ms);
-    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-    sqlite3_db_config(c->handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-    sqlite3_progress_handler(c->handle, PROGRESS_STEPS, on_progress, c);
+    db_conn_limit(c);
     return conn_pragmas(d, c, err);
 }
 
-static void conn_close(struct db_conn *c)
+void db_conn_close(struct db_conn *c)
 {
     db_conn_drop_stmts(c);
     if (c->handle)
@@ -210,17 +217,19 @@ void db_close(struct db *d)
 {
     if (!d)
         return;
-    assert(!d->writer_busy && d->n_free == d->n_readers);
+    assert(!d->writer_busy && !d->glance.busy && d->n_free == d->n_readers);
     for (int i = 0; i < d->n_free; i++) {
-        conn_close(d->free_readers[i]);
+        db_conn_close(d->free_readers[i]);
         free(d->free_readers[i]);
     }
-    conn_close(&d->writer);
+    db_conn_close(&d->glance.conn);
+    db_conn_close(&d->writer);
     if (d->lock_fd >= 0)
         fd_close(d->lock_fd);
     pthread_cond_destroy(&d->idle);
     pthread_mutex_destroy(&d->mutex);
     free(d->free_readers);
+    free(d->glance.journal);
     free(d->path);
     free(d);
 }
@@ -270,7 +279,7 @@ static int take_reader(struct db *d, int64_t deadline_ms, struct db_conn **ret, 
         c = xcalloc(1, sizeof(*c));
         r = conn_open(d, c, err);
         if (r < 0) {
-            conn_close(c);
+            db_conn_close(c);
             free(c);
             pthread_mutex_lock(&d->mutex);
             d->n_readers--;
@@ -296,6 +305,40 @@ static void give_back(struct db *d, struct db_conn *c)
     pthread_mutex_unlock(&d->mutex);
 }
 
+struct db_glance *db_glance_take(struct db *d)
+{
+    bool taken;
+
+    pthread_mutex_lock(&d->mutex);
+    taken = d->disposable && !d->filling && !d->glance.busy;
+    if (taken)
+        d->glance.busy = true;
+    pthread_mutex_unlock(&d->mutex);
+    return taken ? &d->glance : NULL;
+}
+
+void db_glance_give_back(struct db *d)
+{
+    pthread_mutex_lock(&d->mutex);
+    d->glance.busy = false;
+    pthread_mutex_unlock(&d->mutex);
+}
+
+const char *db_path(const struct db *d)
+{
+    return d->path;
+}
+
+int db_cache_kib(const struct db *d)
+{
+    return d->cache_kib;
+}
+
+int64_t db_deadline_ms(const struct db *d)
+{
+    return clock_mono_ms() + d->deadline_ms;
+}
+
 /* Begins and ends come with every look-up: they are prepared once, as other statements are. */
 static int run_cached(struct db *d, struct db_conn *c, const char *sql)
 {
@@ -312,7 +355,7 @@ static int run_cached(struct db *d, struct db_conn *c, const char *sql)
 
 static int begin(struct db *d, bool writer, struct db_txn **ret, struct err **err)
 {
-    int64_t deadline = clock_mono_ms() + d->deadline_ms;
+    int64_t deadline = db_deadline_ms(d);
     struct db_conn *c = NULL;
     struct db_txn *t;
     int r, rc;
@@ -363,6 +406,7 @@ void db_end(struct db_txn *t)
 {
     if (!t)
         return;
+    assert(!t->glance);
     t->conn->deadline_ms = 0;
     if (t->open && run_cached(t->db, t->conn, "ROLLBACK") != SQLITE_OK)
         sqlite3_exec(t->conn->handle, "ROLLBACK", NULL, NULL, NULL);

@@ -234,6 +234,41 @@ int registry_pick(struct registry_version *versions, size_t n, struct str wanted
     return 0;
 }
 
+static int pick_and_read(struct reading *rd, struct str chart, struct str wanted, struct arena *a,
+                         struct registry_version *ret, struct err **err)
+{
+    struct err *cause = NULL;
+    int r = index_catalog_pick(rd->file, rd->txn, chart, wanted, a, ret, err);
+
+    if (r <= 0 || (r = read_entry(rd, a, ret, &cause)) == 1)
+        return r;
+    err_free(cause);
+    return err_set(err, ERRC_PARSE, "index database: an entry is not what was written");
+}
+
+/* True: it was found without a lock. Whatever else comes out of that has to be asked again. */
+static bool find_at_a_glance(struct registry_db *d, struct str repository, struct str chart,
+                             struct str wanted, struct arena *a, struct registry_version *ret)
+{
+    struct reading rd = { .db = d, .repository = repository };
+    struct arena_mark mark = arena_mark(a);
+    struct registry_version picked;
+    bool found = false;
+
+    if (index_file_open(d, repository, &rd.file, NULL) != 1)
+        return false;
+    if (db_glance(index_file_db(rd.file), &rd.txn)) {
+        found = pick_and_read(&rd, chart, wanted, a, &picked, NULL) == 1;
+        found = db_glance_end(rd.txn) && found;
+    }
+    index_file_unref(rd.file);
+    if (found)
+        *ret = picked;
+    else
+        arena_rewind(a, mark);
+    return found;
+}
+
 int registry_find(struct registry_db *d, struct str repository, struct str chart, struct str wanted,
                   struct arena *a, struct registry_version *ret, struct err **err)
 {
@@ -248,14 +283,13 @@ int registry_find(struct registry_db *d, struct str repository, struct str chart
         r = semver_constraint_parse(wanted, &c, err);
     if (r < 0)
         return r;
+    if (find_at_a_glance(d, repository, chart, wanted, a, ret))
+        return 1;
     r = reading_begin(&rd, &cause);
     if (r == 1)
-        r = index_catalog_pick(rd.file, rd.txn, chart, wanted, a, &picked, &cause);
+        r = pick_and_read(&rd, chart, wanted, a, &picked, &cause);
     if (r == 0 && rd.txn)
         r = check_list(&rd, a, &cause);
-    else if (r == 1 && read_entry(&rd, a, &picked, &cause) != 1)
-        r = cause ? -ERRC_PARSE
-                  : err_set(&cause, ERRC_PARSE, "index database: an entry is not what was written");
     r = r == -ERRC_NOT_FOUND && !cause ? 0 : r;
     r = reading_end(&rd, r, &cause, err);
     if (r == 1)
