@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/digest.h"
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "dependency/dependency_int.h"
 
@@ -75,8 +77,7 @@ static char *cache_path(const struct dependency_run *run, const struct dependenc
 
 static int fetch(struct dependency_run *run, struct dependency_index *x, struct err **err)
 {
-    CLEANUP(free_ptr) char *path = cache_path(run, x), *fresh = xasprintf("%s.new", path);
-    CLEANUP(buf_done) struct buf text = BUF_INIT(INDEX_TEXT_MAX);
+    CLEANUP(free_ptr) char *path = cache_path(run, x), *fresh = xasprintf("%s.new-%08x", path, arc4random());
     struct registry_fetched ignored;
     int r = fs_make_dirs(run->job->locator->cache, 0755, err);
 
@@ -84,11 +85,9 @@ static int fetch(struct dependency_run *run, struct dependency_index *x, struct 
         r = err_set(err, ERRC_INVALID, "repository name \"" STR_FMT "\" is no file name", STR_ARG(x->name));
     if (r >= 0)
         r = registry_fetch_index(&x->access.source, run->arena, NULL, fresh, &ignored, err);
-    if (r >= 0)
-        r = fs_read_file(fresh, &text, err);
-    if (r >= 0)
-        r = fs_write_file(path, buf_str(&text), 0644, err);
-    IGNORE_ERROR(fs_remove_tree(fresh, NULL));
+    if (r >= 0 && rename(fresh, path) < 0)
+        r = err_errno(err, errno, "%s", path);
+    unlink(fresh);
     return r;
 }
 
