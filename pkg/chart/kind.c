@@ -171,16 +171,14 @@ static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v,
                  struct err **err)
 {
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
-    struct registry_source source;
-    struct registry_auth auth;
     char hex[SHA256_HEX];
-    int r = registry_source_read(m->registry, s->arena, s->repository, &source, &auth, err);
+    int r = registry_source_login(m->registry, s->arena, &s->source, &s->auth, err);
 
     if (r < 0)
         return r;
-    s->retry_ms = source.interval_ms;
+    s->retry_ms = s->source.interval_ms;
     s->reason = "FetchFailed";
-    r = registry_fetch_chart(&source, v->version, &packed, err);
+    r = registry_fetch_chart(&s->source, v->version, &packed, err);
     if (r == 0)
         r = chart_load_archive(buf_str(&packed), NULL, ret, err);
     if (r < 0) {
@@ -212,19 +210,17 @@ static int fetch(struct chart_manager *m, struct subject *s, struct resolved *v,
 static int observe_policy(struct chart_manager *m, struct subject *s, struct err **err)
 {
     struct value verify = value_getz(s->spec, "verify");
-    struct registry_source source;
-    int r = registry_source_read(m->registry, s->arena, s->repository, &source, NULL, err);
+    int r = registry_source_read(m->registry, s->arena, s->repository, &s->source, err);
 
     if (r < 0) {
         s->reason = r == -ERRC_NOT_FOUND ? "RepositoryNotFound" : NULL;
         return r;
     }
-    s->interval_ms = source.interval_ms;
-    r = registry_policy_read(m->registry, s->arena, value_is_null(verify) ? source.verify : verify,
+    r = registry_policy_read(m->registry, s->arena, value_is_null(verify) ? s->source.verify : verify,
                              &s->policy, err);
     if (r < 0) {
         s->reason = errc_retryable((enum errc) - r) ? NULL : "KeyNotFound";
-        s->retry_ms = source.interval_ms;
+        s->retry_ms = s->source.interval_ms;
     }
     return r;
 }
@@ -233,24 +229,22 @@ static int observe_policy(struct chart_manager *m, struct subject *s, struct err
 static int check_signature(struct chart_manager *m, struct subject *s, struct resolved *v, bool *ret_refused,
                            struct err **err)
 {
-    struct registry_source source;
-    struct registry_auth auth;
     struct registry_signature signature = {
-        .source = &source, .policy = &s->policy, .version = v->version, .digest = v->id.digest
+        .source = &s->source, .policy = &s->policy, .version = v->version, .digest = v->id.digest
     };
     int r;
 
     *ret_refused = false;
     if (s->policy.verify == REGISTRY_VERIFY_NEVER)
         return 0;
-    r = registry_source_read(m->registry, s->arena, s->repository, &source, &auth, err);
+    r = registry_source_login(m->registry, s->arena, &s->source, &s->auth, err);
     if (r < 0)
         return r;
     r = registry_signature_check(s->arena, &signature, err);
     if (r < 0) {
         s->reason = signature.reason;
         *ret_refused = signature.is_refused;
-        s->retry_ms = source.interval_ms;
+        s->retry_ms = s->source.interval_ms;
         return err_wrap(err, r, "chart %.*s %.*s", STR_ARG(s->name), STR_ARG(v->id.version));
     }
     v->signer = signature.signer;
@@ -459,7 +453,7 @@ static int reconcile(void *ctx, const struct controller_call *call, struct contr
     if (r < 0)
         ret->requeue_after_ms = retry_after_ms(&s, call, r);
     else if (s.policy.verify != REGISTRY_VERIFY_NEVER)
-        ret->requeue_after_ms = s.interval_ms; /* nobody tells that the keys are others now */
+        ret->requeue_after_ms = s.source.interval_ms; /* nobody tells that the keys are others now */
     if (r == 1)
         return 0;
     good = !cause && s.retained.n == 0;

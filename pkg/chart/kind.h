@@ -55,8 +55,9 @@ struct subject { /* one Chart under reconciliation */
     struct value content; /* metadata of all ConfigMaps with content of the chart */
     struct value md;      /* annotations of the newest resolved version: deprecated, type, tags */
     bool deps_synced;
+    struct registry_source source; /* the Repository */
+    struct registry_auth auth;     /* read when something is fetched of it */
     struct registry_policy policy; /* whose signatures are wanted */
-    int64_t interval_ms;           /* of the Repository */
     struct str retained;           /* versions that left the spec and who uses them; "" for none */
     uint64_t deletions;            /* when this began */
     const char *reason;            /* of a failure, when the code does not tell */

@@ -159,6 +159,7 @@ struct registry_source {
     struct str name;                  /* of the repository, for messages */
     struct str url;                   /* http(s)://… or oci://host/path */
     const struct registry_auth *auth; /* may be NULL; sent to the url's origin alone */
+    struct str auth_secret;           /* that registry_source_login() reads; "" for none */
     const char *proxy;                /* NULL: from the environment */
     bool pass_credentials;            /* ... or to every server that the index names */
     bool insecure;                    /* certificates are not checked */
@@ -347,11 +348,14 @@ void registry_manager_free(struct registry_manager *m); /* may be NULL */
 DEFINE_CLEANUP(struct registry_manager *, registry_manager_free)
 const struct controller_kind *registry_manager_kinds(struct registry_manager *m, size_t *ret_n);
 
-/* The repository behind a Repository object, with its credentials read: for whoever fetches charts of it. *ret and *ret_auth
- * live in `a`; ret_auth NULL: without credentials, for who fetches nothing. NOT_FOUND naming the Repository or its Secret. */
+/* The repository behind a Repository object, without credentials: one read. *ret lives in `a`. NOT_FOUND naming the Repository. */
 NODISCARD int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository,
-                                   struct registry_source *ret, struct registry_auth *ret_auth,
-                                   struct err **err);
+                                   struct registry_source *ret, struct err **err);
+/* For who fetches of it: reads its Secret, when it has one, into *auth, which stays with the source. Once is enough: then it does
+ * nothing. Strings live in `a`. NOT_FOUND or INVALID naming the Secret. */
+NODISCARD int registry_source_login(struct registry_manager *m, struct arena *a,
+                                    struct registry_source *source, struct registry_auth *auth,
+                                    struct err **err);
 struct registry_db *registry_manager_db(struct registry_manager *m);
 /* The Repository object whose URL is the same after normalising, or whose name is the alias ("@name", "alias:name"); ""
  * when there is none. In `a`. */

@@ -55,19 +55,16 @@ static int read_object(struct registry_manager *m, struct arena *a, struct str n
     return r <= 0 ? r : !kube_is_deleting(*ret);
 }
 
-static int read_source(struct registry_manager *m, struct arena *a, struct value object,
-                       struct registry_source *ret, struct registry_auth *auth, struct err **err)
+static void source_of(struct registry_manager *m, struct arena *a, struct value object,
+                      struct registry_source *ret)
 {
     struct value spec = value_getz(object, "spec");
-    struct str secret_name = value_str(value_getz(spec, "authSecret"));
-    struct kube_ref ref = KUBE_REF("v1", "Secret", str_from(m->ns), secret_name);
-    struct value secret;
-    int r = 0;
 
     *ret = (struct registry_source){
         .http = m->http,
         .name = kube_name(object),
         .url = value_str(value_getz(spec, "url")),
+        .auth_secret = value_str(value_getz(spec, "authSecret")),
         .proxy = value_is_string(value_getz(spec, "proxy"))
                      ? arena_dupz(a, value_str(value_getz(spec, "proxy")))
                      : NULL,
@@ -80,28 +77,39 @@ static int read_source(struct registry_manager *m, struct arena *a, struct value
         .interval_ms = MAX(registry_duration_ms(value_path(spec, "sync.interval"), INTERVAL_DEFAULT_MS),
                            (int64_t)INTERVAL_MIN_MS),
     };
-    if (secret_name.n == 0 || !auth)
-        return 0;
-    r = kube_get(m->kube, a, &ref, &secret, err);
-    if (r == 0)
-        r = registry_auth_from_secret(a, secret, auth, err);
-    if (r < 0)
-        return err_wrap(err, r, "spec.authSecret: Secret %s/%.*s", m->ns, STR_ARG(secret_name));
-    ret->auth = auth;
-    if (ret->proxy)
-        ret->proxy = registry_proxy_url(a, ret->proxy, auth);
-    return 0;
 }
 
 int registry_source_read(struct registry_manager *m, struct arena *a, struct str repository,
-                         struct registry_source *ret, struct registry_auth *ret_auth, struct err **err)
+                         struct registry_source *ret, struct err **err)
 {
     struct value object;
     int r = read_object(m, a, repository, &object, err);
 
     if (r == 0)
         return err_set(err, ERRC_NOT_FOUND, "there is no Repository %.*s", STR_ARG(repository));
-    return r < 0 ? r : read_source(m, a, object, ret, ret_auth, err);
+    if (r > 0)
+        source_of(m, a, object, ret);
+    return MIN(r, 0);
+}
+
+int registry_source_login(struct registry_manager *m, struct arena *a, struct registry_source *source,
+                          struct registry_auth *auth, struct err **err)
+{
+    struct kube_ref ref = KUBE_REF("v1", "Secret", str_from(m->ns), source->auth_secret);
+    struct value secret;
+    int r;
+
+    if (source->auth_secret.n == 0 || source->auth)
+        return 0;
+    r = kube_get(m->kube, a, &ref, &secret, err);
+    if (r == 0)
+        r = registry_auth_from_secret(a, secret, auth, err);
+    if (r < 0)
+        return err_wrap(err, r, "spec.authSecret: Secret %s/%.*s", m->ns, STR_ARG(source->auth_secret));
+    source->auth = auth;
+    if (source->proxy)
+        source->proxy = registry_proxy_url(a, source->proxy, auth);
+    return 0;
 }
 
 /* ---- the index ------------------------------------------------------------------------------------------------------- */
@@ -443,8 +451,10 @@ static bool needs_writing(const struct repository *p)
 
 static int sync_all(struct registry_manager *m, struct repository *p, struct err **err)
 {
-    int r = read_source(m, p->arena, p->object, &p->source, &p->auth, err);
+    int r;
 
+    source_of(m, p->arena, p->object, &p->source);
+    r = registry_source_login(m, p->arena, &p->source, &p->auth, err);
     if (r == -ERRC_INVALID || r == -ERRC_NOT_FOUND)
         p->reason = r == -ERRC_INVALID ? "SecretInvalid" : "SecretNotFound";
     if (r == 0)

@@ -76,4 +76,16 @@ check_eq "at most 10 rows of the database" "$([ "${rows:-99}" -le 10 ] && echo f
 version
 check_eq "12 writes to the cluster" $((written - before - 1)) 12
 check_eq "the old content is gone" "$(configmaps '/helm-(tmpl|crds|default)-')" $((3 * charts))
+
+# ---- what a Chart reads ----------------------------------------------------------------------------------------------------
+dev_stop
+LOG=info,apiserver=debug dev_start
+wait_for 60 ready 2.0.0 1 || fail "the Charts are Ready again"
+sleep 1
+reads() { grep -c '"method":"GET","path":"/apis/pintle.dev/v1alpha1/repositories/main"' "$work/dev.log"; }
+before=$(reads)
+last=$(printf 'chart-%04d' $((charts - 1)))
+printf 'apiVersion: pintle.dev/v1alpha1\nkind: Chart\nmetadata: { name: %s }\nspec: { repository: main, versions: [2.0.0, 1.19.0] }\n' "$last" | apply
+says chart "default/$last" True Synced '2.0.0, 1.19.0'
+check_eq "fetching content costs one read of the Repository" $(($(reads) - before)) 1
 finish
