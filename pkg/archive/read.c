@@ -27,6 +27,7 @@ struct inflater {
     unsigned char *chunk;
     enum errc code; /* why it stopped, with `problem` */
     const char *problem;
+    const char *later; /* the fault behind the bytes that were given last */
 };
 
 static void inflater_done(struct inflater *f)
@@ -83,6 +84,7 @@ static const char *inflater_problem(const struct inflater *f)
                                                                     : "gzip: invalid data";
 }
 
+/* The tar layer may need no more than what comes before a fault: Go, too, never looks at a checksum behind the tar's end. */
 static ssize_t inflater_read(struct archive *tar, void *ctx, const void **ret)
 {
     struct inflater *f = ctx;
@@ -91,17 +93,19 @@ static ssize_t inflater_read(struct archive *tar, void *ctx, const void **ret)
     UNUSED(tar);
     f->z.next_out = f->chunk;
     f->z.avail_out = (uInt)CHUNK;
-    while (!f->ended && f->z.avail_out > 0) {
+    while (!f->later && !f->ended && f->z.avail_out > 0) {
         int r = inflate(&f->z, Z_NO_FLUSH);
 
         if (r == Z_STREAM_END)
             inflater_next_member(f);
         else if (r == Z_BUF_ERROR || (r == Z_OK && f->z.avail_in == 0 && f->z.avail_out > 0))
-            return inflater_fail(f, ERRC_PARSE, "unexpected EOF");
+            f->later = "unexpected EOF";
         else if (r != Z_OK)
-            return inflater_fail(f, ERRC_PARSE, inflater_problem(f));
+            f->later = inflater_problem(f);
     }
     n = CHUNK - f->z.avail_out;
+    if (n == 0 && f->later)
+        return inflater_fail(f, ERRC_PARSE, f->later);
     f->unpacked += n;
     if (f->unpacked > TAR_MAX)
         return inflater_fail(f, ERRC_LIMIT, "archive is larger than its files may be");

@@ -32,16 +32,10 @@ static int read_all(int fd, const char *path, struct buf *out, struct err **err)
     }
 }
 
-int fs_read_file(const char *path, struct buf *out, struct err **err)
+int fs_read_fd(int fd, const char *path, struct buf *out, struct err **err)
 {
-    CLEANUP(fd_close) int fd = -1;
     struct stat st;
 
-    if (strcmp(path, "-") == 0)
-        return read_all(STDIN_FILENO, path, out, err);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_errno(err, errno, "%s", path);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         if ((uint64_t)st.st_size > out->max - MIN(out->n, out->max))
             return err_set(err, ERRC_LIMIT, "%s: larger than the limit of %zu bytes", path, out->max);
@@ -49,6 +43,18 @@ int fs_read_file(const char *path, struct buf *out, struct err **err)
             (void)buf_reserve(out, (size_t)st.st_size);
     }
     return read_all(fd, path, out, err);
+}
+
+int fs_read_file(const char *path, struct buf *out, struct err **err)
+{
+    CLEANUP(fd_close) int fd = -1;
+
+    if (strcmp(path, "-") == 0)
+        return read_all(STDIN_FILENO, path, out, err);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, errno, "%s", path);
+    return fs_read_fd(fd, path, out, err);
 }
 
 static int write_all(int fd, struct str s)

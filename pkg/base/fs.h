@@ -10,6 +10,9 @@
  * "-" is standard input. */
 NODISCARD int fs_read_file(const char *path, struct buf *out, struct err **err);
 
+/* The same from a descriptor that is open; `path` is for the error. */
+NODISCARD int fs_read_fd(int fd, const char *path, struct buf *out, struct err **err);
+
 /* The same with the words of Go's os package: "open x: no such file or directory", "read x: is a directory". */
 NODISCARD int fs_read_path(const char *path, struct buf *out, struct err **err);
 /* "open x: no such file or directory" with the code that fits: a failed system call as Go's PathError prints it. */

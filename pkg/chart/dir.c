@@ -189,6 +189,24 @@ static int walk(struct walker *w, const char *path, struct err **err)
     return add_file(w, path, err);
 }
 
+/* A pipe that nobody writes to would be waited for. */
+static int read_regular_file(const char *path, struct buf *out, struct err **err)
+{
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0)
+        return fs_path_error(err, "open", path, errno);
+    if (fstat(fd, &st) < 0)
+        return fs_path_error(err, "stat", path, errno);
+    if (S_ISDIR(st.st_mode))
+        return fs_path_error(err, "read", path, EISDIR);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERRC_INVALID, "cannot load irregular file %s as it has file mode type bits set",
+                       path);
+    return fs_read_fd(fd, path, out, err);
+}
+
 static int read_ignore_file(const char *dir, struct chart_ignore **ret, struct err **err)
 {
     CLEANUP(free_ptr) char *path = fs_join(dir, ".helmignore");
@@ -196,7 +214,7 @@ static int read_ignore_file(const char *dir, struct chart_ignore **ret, struct e
     int r = 0;
 
     if (fs_exists(path))
-        r = fs_read_file(path, &text, err);
+        r = read_regular_file(path, &text, err);
     return r < 0 ? r : chart_ignore_parse(buf_str(&text), ret, err);
 }
 
@@ -244,15 +262,9 @@ static int load_dir(const char *dir, const struct chart_log *log, struct chart *
 {
     CLEANUP(free_ptr) char *chart_yaml = fs_join(dir, "Chart.yaml");
     CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
-    CLEANUP(fd_close) int fd = open(chart_yaml, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct chart_file f = { .name = STR("Chart.yaml") };
-    int r;
+    int r = read_regular_file(chart_yaml, &text, err);
 
-    if (fd < 0) {
-        r = fs_path_error(err, "open", chart_yaml, errno);
-        return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
-    }
-    r = fs_read_file(chart_yaml, &text, err);
     if (r < 0)
         return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
     f.data = buf_str(&text);

@@ -94,12 +94,18 @@ gate_scripts() {
     return $bad
 }
 
-# Each fault of docs/yaho.md has tests, and they are where it says.
+# Each row of these tables has tests, and they are where it says.
 gate_faults() {
-    local bad=0 id line pairs file text
-    for id in C{1..13} R{1..11} V{1..5} P{1..6}; do
-        line=$(grep "^| $id |" docs/yaho.md) || { echo "docs/yaho.md has no line for $id"; bad=1; continue; }
-        pairs=$(grep -oE 'tests/[^ ]+: `[^`]+`' <<<"$line") || { echo "docs/yaho.md has no test for $id"; bad=1; }
+    local bad=0
+    faults_of docs/yaho.md C{1..13} R{1..11} V{1..5} P{1..6} || bad=1
+    faults_of docs/bad-input.md H{1..4} H{8,9} H{12..17} H{19..28} C{1..4} N{2,3,7,11} O19 S{1..7} || bad=1
+    return $bad
+}
+faults_of() { # FILE ID…
+    local bad=0 table=$1 id line pairs file text
+    for id in "${@:2}"; do
+        line=$(grep "^| $id |" "$table") || { echo "$table has no line for $id"; bad=1; continue; }
+        pairs=$(grep -oE 'tests/[^ ]+: `[^`]+`' <<<"$line") || { echo "$table has no test for $id"; bad=1; }
         while IFS= read -r line; do
             file=${line%%: *} text=${line#*\`}
             grep -qsF -e "${text%\`}" "$file" || { echo "$id: $file has no ${text%\`}"; bad=1; }

@@ -62,6 +62,7 @@ int main(void)
 enum { NAME_BYTES = NAME_MAX_BYTES };"
     mkdir -p docs
     printf '| %s | x | tests/lib/check.sh: `pass()` |\n' C{1..13} R{1..11} V{1..5} P{1..6} >docs/yaho.md
+    printf '| %s | x | tests/lib/check.sh: `pass()` |\n' H{1..4} H{8,9} H{12..17} H{19..28} C{1..4} N{2,3,7,11} O19 S{1..7} >docs/bad-input.md
     git init -q . && git add -A
 }
 
