@@ -12,6 +12,7 @@
 #define CHART_API_VERSION "pintle.dev/v1alpha1"
 #define CHART_FIELD_MANAGER "pintle"
 #define CHART_ANNOTATION_ACCEPT "pintle.dev/accept-digest"
+#define CHART_ANNOTATION_ASKED "pintle.dev/asked-for"
 #define REASON_DEPENDENCY "DependencyNotFound"
 #define REASON_CYCLE "DependencyCycle"
 
@@ -84,6 +85,22 @@ void chart_kind_wake_waiting(struct chart_manager *m, struct arena *a, const str
  * for all dependencies of the chart. UNAVAILABLE while they are not in the cluster, s->reason says why. */
 NODISCARD int chart_kind_dependencies(struct chart_manager *m, struct subject *s, const struct chart *c,
                                       struct store_dependency *ret, size_t *ret_n, struct err **err);
+
+/* Before the content of this version goes: the Charts that bring what it lacks need not keep that for it any more. */
+NODISCARD int chart_kind_release(struct chart_manager *m, struct subject *s, const struct chart_stored *id,
+                                 struct err **err);
+
+/* Who asks a Chart that brings dependencies for what, kept in its annotation: {"CHART": {"VERSION": ["CONSTRAINT"]}}. What is asked
+ * for is in spec.versions as long as somebody asks for it. All pure, in `a`. */
+struct value chart_asked_read(struct arena *a, struct value chart); /* a map, empty when there is none */
+struct value chart_asked_with(struct arena *a, struct value asked, struct str chart, struct str version,
+                              struct str constraint);
+struct value chart_asked_without(struct arena *a, struct value asked, struct str chart, struct str version);
+/* Only what is asked by owners (of metadata.ownerReferences); without any, by anybody. */
+struct value chart_asked_by(struct arena *a, struct value asked, struct value owners);
+/* spec.versions that was `versions`: what nobody asked for before stays; never made empty, that would mean the newest. */
+struct value chart_asked_versions(struct arena *a, struct value versions, struct value before,
+                                  struct value after);
 
 /* What is stored of the chart, into s; what a process left behind that died while it wrote or deleted is removed. */
 NODISCARD int chart_kind_survey(struct chart_manager *m, struct subject *s, struct err **err);

@@ -2,14 +2,18 @@
 /* What the archive of a chart lacks comes from other Charts. */
 #include "chart/kind.h"
 #include "semver/semver.h"
+#include "json/json.h"
 
 #define LABEL_UNMANAGED "pintle.dev/unmanaged"
 #define CYCLE_DEPTH_MAX 16
+#define ASKED_MAX (256 * KIB) /* Kubernetes: of all annotations */
 
 struct wanted { /* a dependency and the Chart that brings it */
     const struct metadata_dependency *d;
+    struct str name;              /* of the chart */
     struct str repository, chart; /* names of the Repository and of the Chart object */
     struct value versions;        /* spec.versions of that Chart */
+    struct value asked;           /* its annotation */
 };
 
 static bool is_vendored(const struct chart *c, const struct metadata_dependency *d)
@@ -60,12 +64,16 @@ static struct value owners_with(struct subject *s, struct value live)
 
 static struct value make_chart(struct subject *s, const struct wanted *w, struct value owners)
 {
+    CLEANUP(buf_done) struct buf asked = BUF_INIT(ASKED_MAX);
     struct arena *a = s->arena;
-    struct value o = value_new_map(a), spec = value_new_map(a), labels = value_new_map(a);
+    struct value o = value_new_map(a), spec = value_new_map(a), labels = value_new_map(a),
+                 annotations = value_new_map(a);
 
     value_setz(labels, LABEL_UNMANAGED, VALUE_STR("true"));
     value_setz(labels, "pintle.dev/repo", value_from_str(content_label(a, w->repository)));
-    value_setz(spec, "name", value_from_str(w->d->name));
+    if (json_print(w->asked, 0, &asked, NULL) == 0)
+        value_setz(annotations, CHART_ANNOTATION_ASKED, value_from_str(arena_dup(a, buf_str(&asked))));
+    value_setz(spec, "name", value_from_str(w->name));
     value_setz(spec, "repository", value_from_str(w->repository));
     value_setz(spec, "createDeps", value_from_bool(true));
     value_setz(spec, "versions", w->versions);
@@ -73,38 +81,76 @@ static struct value make_chart(struct subject *s, const struct wanted *w, struct
     value_setz(o, "kind", VALUE_STR("Chart"));
     value_set_path(o, "metadata.name", value_from_str(w->chart));
     value_set_path(o, "metadata.labels", labels);
+    value_set_path(o, "metadata.annotations", annotations);
     if (value_len(owners) > 0)
         value_set_path(o, "metadata.ownerReferences", owners);
     value_setz(o, "spec", spec);
     return o;
 }
 
-/* Made when it is absent; the list of versions of one that was made so is extended. */
-static int ensure_chart(struct chart_manager *m, struct subject *s, struct wanted *w, struct err **err)
+/* `asked` is what it is asked for from now on, by those who own it then. Nothing is written when that is so already. */
+static int apply_chart(struct chart_manager *m, struct subject *s, struct wanted *w, struct value live,
+                       struct value asked, struct value owners, struct err **err)
+{
+    struct value before = chart_asked_read(s->arena, live), have = value_path(live, "spec.versions");
+    int r;
+
+    w->asked = chart_asked_by(s->arena, asked, owners);
+    w->versions = chart_asked_versions(s->arena, have, before, w->asked);
+    if (value_equal(w->versions, have) && value_equal(w->asked, before) &&
+        value_len(owners) == value_len(value_path(live, "metadata.ownerReferences")))
+        return 0;
+    r = kube_apply(m->kube, s->arena, make_chart(s, w, owners), STR(CHART_FIELD_MANAGER), true, NULL, err);
+    return r < 0 ? err_wrap(err, r, "Chart " STR_FMT, STR_ARG(w->chart)) : 0;
+}
+
+/* Made when it is absent; one that was made so keeps what it is asked for. */
+static int ensure_chart(struct chart_manager *m, struct subject *s, struct wanted *w, struct str version,
+                        struct err **err)
 {
     struct kube_ref ref = KUBE_REF(CHART_API_VERSION, "Chart", STR_NONE, w->chart);
-    struct value_list versions = VALUE_LIST_INIT(s->arena);
-    struct value constraint = value_from_str(constraint_of(w->d)), live = VALUE_NONE, owners;
-    bool listed = false;
+    struct value live = VALUE_NONE, asked, owners;
     int r = kube_find(m->kube, s->arena, &ref, &live, err);
 
     if (r < 0)
         return r;
-    for (struct value_iter it = value_iter(value_path(live, "spec.versions")); value_next(&it);) {
-        listed = listed || value_equal(it.v, constraint);
-        value_list_add(&versions, it.v);
-    }
     w->versions = value_path(live, "spec.versions");
     if (r == 1 && kube_label(live, STR(LABEL_UNMANAGED)).n == 0)
         return 0; /* somebody else decides its versions */
     owners = owners_with(s, live);
-    if (listed && value_len(owners) == value_len(value_path(live, "metadata.ownerReferences")))
-        return 0;
-    if (!listed)
-        value_list_add(&versions, constraint);
-    w->versions = value_list_done(&versions);
-    r = kube_apply(m->kube, s->arena, make_chart(s, w, owners), STR(CHART_FIELD_MANAGER), true, NULL, err);
-    return r < 0 ? err_wrap(err, r, "Chart " STR_FMT, STR_ARG(w->chart)) : 0;
+    asked = chart_asked_with(s->arena, chart_asked_read(s->arena, live), kube_name(s->object), version,
+                             constraint_of(w->d));
+    return apply_chart(m, s, w, live, asked, owners, err);
+}
+
+int chart_kind_release(struct chart_manager *m, struct subject *s, const struct chart_stored *id,
+                       struct err **err)
+{
+    struct store_dependency *deps;
+    size_t n = 0;
+    int r = 0;
+
+    for (struct value_iter it = value_iter(s->content); value_next(&it) && n == 0;)
+        if (str_eq(kube_label(it.v, STR("pintle.dev/type")), STR("tmpl")) &&
+            str_eq(store_identity(it.v).version, id->version))
+            n = store_dependencies(s->arena, it.v, &deps);
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        struct wanted w = {
+            .name = deps[i].stored.name,
+            .repository = deps[i].stored.repository,
+            .chart = chart_object_name(s->arena, deps[i].stored.name, deps[i].stored.repository),
+        };
+        struct kube_ref ref = KUBE_REF(CHART_API_VERSION, "Chart", STR_NONE, w.chart);
+        struct value live, asked;
+
+        r = kube_find(m->kube, s->arena, &ref, &live, err);
+        if (r <= 0 || kube_label(live, STR(LABEL_UNMANAGED)).n == 0)
+            continue;
+        asked = chart_asked_without(s->arena, chart_asked_read(s->arena, live), kube_name(s->object),
+                                    id->version);
+        r = apply_chart(m, s, &w, live, asked, value_path(live, "metadata.ownerReferences"), err);
+    }
+    return MIN(r, 0);
 }
 
 /* ---- the version ------------------------------------------------------------------------------------------------- */
@@ -273,9 +319,9 @@ void chart_kind_wake_waiting(struct chart_manager *m, struct arena *a, const str
 /* ---- all of them --------------------------------------------------------------------------------------------------- */
 
 static int bring(struct chart_manager *m, struct subject *s, const struct metadata_dependency *d,
-                 struct chart_stored *ret, struct err **err)
+                 struct str version, struct chart_stored *ret, struct err **err)
 {
-    struct wanted w = { .d = d };
+    struct wanted w = { .d = d, .name = d->name };
     int r;
 
     s->reason = REASON_DEPENDENCY;
@@ -290,7 +336,7 @@ static int bring(struct chart_manager *m, struct subject *s, const struct metada
         return err_set(err, ERRC_NOT_FOUND, "dependency " STR_FMT ": no Repository has the URL " STR_FMT,
                        STR_ARG(d->name), STR_ARG(d->repository));
     w.chart = chart_object_name(s->arena, d->name, w.repository);
-    r = ensure_chart(m, s, &w, err);
+    r = ensure_chart(m, s, &w, version, err);
     if (r == 0) {
         wait_for(m, s, &w);
         r = find_dependency(m, s, &w, ret, err);
@@ -324,7 +370,7 @@ int chart_kind_dependencies(struct chart_manager *m, struct subject *s, const st
         if (is_vendored(c, &md->dependencies[i]))
             continue;
         to->name = md->dependencies[i].name;
-        r = bring(m, s, &md->dependencies[i], &to->stored, err);
+        r = bring(m, s, &md->dependencies[i], md->version, &to->stored, err);
         if (r < 0)
             return r;
         *ret_n += !is_there(ret, *ret_n, to); /* under two aliases it is needed once */

@@ -202,9 +202,11 @@ int chart_kind_sweep(struct chart_manager *m, struct subject *s, struct err **er
             continue;
         set_holding(m, s, true);
         r = list_users(&users, err);
-        if (r == 0 && name_users(&users, id, &names) == 0)
-            r = store_delete(m->kube, s->arena, str_from(m->ns), id, err);
-        else if (r == 0)
+        if (r == 0 && name_users(&users, id, &names) == 0) {
+            r = chart_kind_release(m, s, id, err);
+            if (r == 0)
+                r = store_delete(m->kube, s->arena, str_from(m->ns), id, err);
+        } else if (r == 0)
             buf_addf(&retained, "%s" STR_FMT " is used by %s", retained.n ? "; " : "", STR_ARG(id->version),
                      buf_z(&names));
     }

@@ -43,6 +43,10 @@ part needs 1.0.0 "{ name: solo, version: ~1.0.0, repository: '@main' }"
 part left 1.0.0 "{ name: right, version: 1.0.0, repository: '$url' }"
 part right 1.0.0 "{ name: left, version: 1.0.0, repository: '$url' }"
 part foreign 1.0.0 "{ name: lib, version: 1.0.0, repository: 'https://charts.example.invalid' }"
+part deep 1.0.0
+part deep 2.0.0
+part asks 1.0.0 "{ name: deep, version: 1.0.0, repository: '@main' }"
+part asks 2.0.0 "{ name: deep, version: ~2, repository: '@main' }"
 repository main "$url" '{ name: absent }'
 says repository default/main True Synced charts
 says chart default/absent-main False ChartNotFound 'there is no chart absent'
@@ -82,6 +86,19 @@ says chart default/solo-main True InUse '1.0.0 is used by Chart needs 1.0.0' Ret
 delete /apis/pintle.dev/v1alpha1/charts/needs
 content_is "C10: gone with the last one" '-solo-1' "$(printf 'helm-%s-main-solo-1.1.0 ' crds default tmpl)"
 check_eq "and no condition says so any more" "$(condition chart default/solo-main Retained)" ''
+
+# What nobody asks for any more is not kept.
+asked_versions() { get chart default/deep-main -o json | python3 -c 'import json, sys; print(*json.load(sys.stdin)["spec"]["versions"])'; }
+cluster_ours Chart asks '{ repository: main, versions: [1.0.0], createDeps: true }'
+says chart default/asks True Synced '1.0.0'
+check_eq "what a Chart asks for is kept" "$(asked_versions)" '1.0.0'
+cluster_ours Chart asks '{ repository: main, versions: [2.0.0, 1.0.0], createDeps: true }'
+says chart default/asks True Synced '2.0.0, 1.0.0'
+check_eq "for all of its versions" "$(asked_versions)" '1.0.0 ~2'
+cluster_ours Chart asks '{ repository: main, versions: [2.0.0], createDeps: true }'
+says chart default/deep-main True Synced '2.0.0'
+check_eq "and no longer than they stay" "$(asked_versions)" '~2'
+content_is "nor does its content" '-deep-' "$(printf 'helm-%s-main-deep-2.0.0 ' crds default tmpl)"
 delete_release app
 gone release team/app
 delete /apis/pintle.dev/v1alpha1/charts/app
