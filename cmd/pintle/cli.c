@@ -20,6 +20,7 @@ struct cli_value {
     union {
         bool b;
         int64_t i;
+        double f;
         const char *s;
         struct {
             const char **items;
@@ -41,6 +42,12 @@ static const struct cli_flag global_flags[] = {
     { "as", 0, CLI_STRING, NULL, NULL, "user to impersonate for the operation", NULL },
     { "as-group", 0, CLI_ARRAY, NULL, NULL, "group to impersonate for the operation (can be repeated)",
       NULL },
+    { "burst-limit", 0, CLI_INT, "100", NULL, "as helm; no effect: few requests are in flight at a time",
+      NULL },
+    { "color", 0, CLI_STRING, "auto", NULL, "use colored output (never, auto, always)", NULL },
+    { "colour", 0, CLI_STRING, NULL, NULL, "the same as --color", NULL },
+    { "content-cache", 0, CLI_STRING, NULL, NULL,
+      "as helm; no effect: archives are not kept by their content", NULL },
     { "context", 0, CLI_STRING, NULL, NULL, "name of the kubeconfig context to use", NULL },
     { "debug", 0, CLI_BOOL, NULL, NULL, "log what is done, on standard error", NULL },
     { "help", 'h', CLI_BOOL, NULL, NULL, "help for the command", NULL },
@@ -58,6 +65,8 @@ static const struct cli_flag global_flags[] = {
     { "kubeconfig", 0, CLI_STRING, NULL, NULL,
       "path to the kubeconfig file (else $KUBECONFIG, else ~/.kube/config)", NULL },
     { "namespace", 'n', CLI_STRING, NULL, NULL, "namespace of the request", NULL },
+    { "qps", 0, CLI_FLOAT, NULL, NULL, "as helm; no effect: few requests are in flight at a time",
+      "float32" },
     { "registry-config", 0, CLI_STRING, NULL, NULL, "path to the registry config file, as helm", NULL },
     { "repository-cache", 0, CLI_STRING, NULL, NULL,
       "path to the directory containing cached repository indexes, as helm", NULL },
@@ -224,6 +233,22 @@ int64_t cli_duration_ns(const struct cli *c, const char *flag)
     return typed_value(c, flag, CLI_DURATION)->i;
 }
 
+const char *cli_color_mode(const struct cli *c)
+{
+    return cli_string(c, cli_given(c, "colour") ? "colour" : "color");
+}
+
+static int check_color_mode(const struct cli *c, struct err **err)
+{
+    static const char *const modes[] = { "never", "auto", "always" };
+    const char *mode = cli_color_mode(c);
+
+    for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+        if (strcmp(mode, modes[i]) == 0)
+            return 0;
+    return err_set(err, ERRC_INVALID, "invalid color mode \"%s\": must be one of: never, auto, always", mode);
+}
+
 const char *const *cli_list(const struct cli *c, const char *flag, size_t *n)
 {
     struct cli_value *v = value_of(c, flag);
@@ -329,6 +354,18 @@ static int value_parse_int(struct cli_value *v, struct str text, struct err **er
     return value_fault(v->flag, text, err, why);
 }
 
+static int value_parse_float(struct cli_value *v, struct str text, struct err **err)
+{
+    CLEANUP(free_ptr) char *why = NULL;
+    bool range = false;
+
+    if (number_parse_float(text, 32, &v->f, &range) && !range)
+        return 0;
+    why = xasprintf("strconv.ParseFloat: parsing \"" STR_FMT "\": %s", STR_ARG(text),
+                    range ? "value out of range" : "invalid syntax");
+    return value_fault(v->flag, text, err, why);
+}
+
 static int value_parse_duration(struct cli_value *v, struct str text, struct err **err)
 {
     CLEANUP(free_ptr) char *why = NULL;
@@ -346,6 +383,8 @@ static int value_parse(struct cli_parsed *p, struct cli_value *v, const char *te
         return value_parse_bool(v, str_from(text), err);
     case CLI_INT:
         return value_parse_int(v, str_from(text), err);
+    case CLI_FLOAT:
+        return value_parse_float(v, str_from(text), err);
     case CLI_DURATION:
         return value_parse_duration(v, str_from(text), err);
     case CLI_STRING:
@@ -545,7 +584,9 @@ static int run(struct cli *c, int argc, const char *const *argv, struct err **er
         cli_help(c, c->command);
         return 0;
     }
-    r = check_args(c, err);
+    r = check_color_mode(c, err);
+    if (r >= 0)
+        r = check_args(c, err);
     if (r < 0)
         return r;
     if (cli_bool(c, "debug"))

@@ -15,6 +15,7 @@ enum cli_type {
     CLI_BOOL,     /* --x, --x=false */
     CLI_STRING,   /* the last one wins */
     CLI_INT,      /* as Go's strconv.ParseInt(s, 0, 64) */
+    CLI_FLOAT,    /* as Go's strconv.ParseFloat(s, 32) */
     CLI_DURATION, /* as Go's time.ParseDuration */
     CLI_LIST,     /* pflag's "strings": each use adds, commas separate */
     CLI_ARRAY,    /* pflag's "stringArray": each use adds one item, commas and all */
@@ -69,6 +70,8 @@ const char *cli_string(const struct cli *c,
                        const char *flag);               /* CLI_STRING; never NULL; borrowed until the end */
 int64_t cli_int(const struct cli *c, const char *flag); /* CLI_INT */
 int64_t cli_duration_ns(const struct cli *c, const char *flag); /* CLI_DURATION */
+/* --color or --colour: "never", "auto" or "always". */
+const char *cli_color_mode(const struct cli *c);
 /* CLI_LIST and CLI_ARRAY: *n items; borrowed until the end. NULL when there are none. */
 const char *const *cli_list(const struct cli *c, const char *flag, size_t *n);
 

@@ -90,8 +90,13 @@ int cli_unknown_command(const struct cli *c, const char *word, struct err **err)
 static const char *type_name(const struct cli_flag *f)
 {
     static const char *const names[] = {
-        [CLI_BOOL] = "",        [CLI_STRING] = "string",     [CLI_INT] = "int", [CLI_DURATION] = "duration",
-        [CLI_LIST] = "strings", [CLI_ARRAY] = "stringArray",
+        [CLI_BOOL] = "",
+        [CLI_STRING] = "string",
+        [CLI_INT] = "int",
+        [CLI_FLOAT] = "float",
+        [CLI_DURATION] = "duration",
+        [CLI_LIST] = "strings",
+        [CLI_ARRAY] = "stringArray",
     };
 
     return f->type_name ? f->type_name : names[f->type];

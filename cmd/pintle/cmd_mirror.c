@@ -9,6 +9,8 @@
 #include "registry/registry.h"
 
 static const struct cli_flag index_flags[] = {
+    { "json", 0, CLI_BOOL, NULL, NULL, "output in JSON format", NULL },
+    { "merge", 0, CLI_STRING, NULL, NULL, "merge the generated index into the given index", NULL },
     { "url", 0, CLI_STRING, NULL, NULL, "URL of the chart repository, put before each file name", NULL },
     CLI_FLAGS_END,
 };
@@ -17,7 +19,12 @@ static int run_index(struct cli *c, struct err **err)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(INDEX_TEXT_MAX);
     CLEANUP(free_ptr) char *path = fs_join(c->args[0], "index.yaml");
-    int r = registry_index_folder(c->args[0], str_from(cli_string(c, "url")), &text, err);
+    const struct registry_index_options o = {
+        .url = str_from(cli_string(c, "url")),
+        .merge = cli_string(c, "merge")[0] ? cli_string(c, "merge") : NULL,
+        .json = cli_bool(c, "json"),
+    };
+    int r = registry_index_folder(c->args[0], &o, &text, err);
 
     return r < 0 ? r : fs_write_file(path, buf_str(&text), 0644, err);
 }
@@ -135,7 +142,7 @@ const struct cli_command cmd_repo = {
 const struct cli_command cmd_repo_index = {
     .parent = "repo",
     .name = "index",
-    .usage = "DIR",
+    .usage = "[DIR]",
     .brief = "write the index.yaml of a folder of chart archives",
     .args_min = 1,
     .args_max = 1,

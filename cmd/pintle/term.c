@@ -75,9 +75,10 @@ const char *term_color(const struct cli *c, enum term_color color)
         [TERM_PLAIN] = "\033[0m",  [TERM_BOLD] = "\033[1m",    [TERM_RED] = "\033[31m",
         [TERM_GREEN] = "\033[32m", [TERM_YELLOW] = "\033[33m",
     };
-    const char *off = getenv("NO_COLOR");
+    const char *off = getenv("NO_COLOR"), *mode = cli_color_mode(c);
 
-    if ((off && off[0]) || !isatty(fileno(c->out)))
+    if (strcmp(mode, "always") != 0 &&
+        (strcmp(mode, "never") == 0 || (off && off[0]) || !isatty(fileno(c->out))))
         return "";
     return sequences[color];
 }

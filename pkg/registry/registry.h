@@ -395,9 +395,16 @@ NODISCARD int registry_signature_check(struct arena *a, struct registry_signatur
 
 /* ---- a folder of archives as a repository ---------------------------------------------------------------------------- */
 
-/* The index.yaml of the .tgz files in a folder, as `helm repo index --url URL` writes it (urls are file names when `url` is
- * empty). */
-NODISCARD int registry_index_folder(const char *folder, struct str url, struct buf *out, struct err **err);
+struct registry_index_options {
+    struct str url; /* stands before file names; may be empty */
+    const char *
+        merge; /* another index, whose versions come in unless they are there; made when it is absent. NULL: none */
+    bool json;
+};
+/* The index.yaml of the .tgz files in a folder and one level below, as `helm repo index` writes it. Those that are no charts
+ * are left out. */
+NODISCARD int registry_index_folder(const char *folder, const struct registry_index_options *o,
+                                    struct buf *out, struct err **err);
 
 /* What an index says about the archive `packed`: its metadata, `created` and digest; no urls. Both live in `a`. PARSE for what is
  * no chart archive, INVALID for metadata that Helm refuses. */

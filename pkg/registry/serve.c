@@ -66,7 +66,7 @@ static int refresh(struct registry_server *s, struct err **err)
 
     if (r < 0 || (s->index.n > 0 && n == s->archives && !is_later(newest, s->as_of)))
         return r;
-    r = registry_index_folder(s->folder, STR(""), &fresh, err);
+    r = registry_index_folder(s->folder, &(struct registry_index_options){ 0 }, &fresh, err);
     if (r < 0)
         return r;
     buf_clear(&s->index);

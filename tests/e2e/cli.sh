@@ -13,6 +13,9 @@ check_status "no command" 0 "$PINTLE"
 check_eq "errors go to standard error" "$("$PINTLE" version --bogus 2>/dev/null)" ""
 check_eq "errors begin with Error:" "$("$PINTLE" version --bogus 2>&1)" "Error: unknown flag: --bogus"
 check_eq "short version" "$("$PINTLE" version --short)" "v$(cat VERSION)"
+check_eq "version as a template" "$("$PINTLE" version --template '{{ .Version }} {{ .GoVersion }}')" "v$(cat VERSION) "
+check_has "a field that no version has" "$("$PINTLE" version --template '{{ .Nope }}' 2>&1)" 'no entry for key "Nope"'
+check_eq "a colour mode that is none" "$("$PINTLE" version --color x 2>&1)" 'Error: invalid color mode "x": must be one of: never, auto, always'
 check_eq "version as JSON" "$("$PINTLE" version -o json | python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])')" "v$(cat VERSION)"
 check_status "help of every command" 0 bash -c "set -e; for c in \$($PINTLE | sed -n '/^Available/,/^Flags/s/^  \([a-z]*\) .*/\1/p'); do $PINTLE \$c --help; done"
 check_eq "a full disk is an error" "$("$PINTLE" version 2>&1 >/dev/full)" "Error: write to standard output: No space left on device"
