@@ -8,10 +8,11 @@
 
 static bool is_clean(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] < 0x20 || (unsigned char)s.p[i] >= 0x7f)
-            return false;
-    return true;
+    bool clean = true;
+
+    for (size_t i = 0; i < s.n; i++) /* without a branch for each of them */
+        clean &= (unsigned char)(s.p[i] - 0x20) < 0x7f - 0x20;
+    return clean;
 }
 
 /* White space becomes a blank, what cannot be printed goes; an invalid byte is U+FFFD to Go's strings.Map(). */

@@ -204,20 +204,40 @@ static void add_duplicate(struct decoder *d, const struct yml_node *key, const s
     buf_adds(d->duplicates, " already set in map");
 }
 
+/* The keys of a map so far, to refuse duplicates. Few of them, all strings, are those of the value that is being made. */
+enum { KEYS_FEW = 24 };
+struct seen {
+    struct map typed;
+    bool hashed; /* they are in `typed` */
+};
+
+static bool has_key(struct value map, struct str key)
+{
+    for (size_t i = 0; i < value_len(map); i++)
+        if (str_eq(value_entry_at(map, i)->key, key))
+            return true;
+    return false;
+}
+
 /* Keys of different types are different to go-yaml even when their text is the same. */
-static bool seen_before(struct map *seen, struct value k, struct str text)
+static bool seen_before(struct seen *seen, struct value map, struct value k, struct str text)
 {
     char typed[64];
     struct str name = text;
 
+    if (!seen->hashed && k.kind == VALUE_STRING && value_len(map) < KEYS_FEW)
+        return has_key(map, text);
+    for (size_t i = 0; !seen->hashed && i < value_len(map); i++)
+        map_put(&seen->typed, value_entry_at(map, i)->key, NULL);
+    seen->hashed = true;
     if (k.kind != VALUE_STRING) {
         int n = snprintf(typed, sizeof(typed), "%c%d " STR_FMT, 0, k.kind, STR_ARG(text));
 
         name = (struct str){ typed, MIN((size_t)n, sizeof(typed) - 1) };
     }
-    if (map_has(seen, name))
+    if (map_has(&seen->typed, name))
         return true;
-    map_put(seen, name, NULL);
+    map_put(&seen->typed, name, NULL);
     return false;
 }
 
@@ -230,7 +250,7 @@ static int fail_key(struct decoder *d, const struct yml_node *n)
 }
 
 static NODISCARD int decode_entry(struct decoder *d, const struct yml_node *key, const struct yml_node *value,
-                                  struct map *seen, struct value map)
+                                  struct seen *seen, struct value map)
 {
     struct value k, v;
     struct str text = STR_NONE;
@@ -248,14 +268,14 @@ static NODISCARD int decode_entry(struct decoder *d, const struct yml_node *key,
         d->bad_key = key;
         d->bad_key_value = value;
     }
-    if (seen && seen_before(seen, k, text))
+    if (seen && seen_before(seen, map, k, text))
         add_duplicate(d, key, value);
     else
         value_append(map, text, number(d, v));
     return 0;
 }
 
-static NODISCARD int decode_entries(struct decoder *d, const struct yml_node *n, struct map *seen,
+static NODISCARD int decode_entries(struct decoder *d, const struct yml_node *n, struct seen *seen,
                                     struct value map);
 
 static int fail_merge(struct decoder *d)
@@ -264,7 +284,7 @@ static int fail_merge(struct decoder *d)
 }
 
 /* A map, or an alias of one, at the place where << stands: later keys win. */
-static NODISCARD int merge_one(struct decoder *d, const struct yml_node *n, struct map *seen,
+static NODISCARD int merge_one(struct decoder *d, const struct yml_node *n, struct seen *seen,
                                struct value map)
 {
     int r = count_node(d);
@@ -286,7 +306,7 @@ static NODISCARD int merge_one(struct decoder *d, const struct yml_node *n, stru
     return r;
 }
 
-static NODISCARD int merge(struct decoder *d, const struct yml_node *n, struct map *seen, struct value map)
+static NODISCARD int merge(struct decoder *d, const struct yml_node *n, struct seen *seen, struct value map)
 {
     int r = 0;
 
@@ -297,7 +317,7 @@ static NODISCARD int merge(struct decoder *d, const struct yml_node *n, struct m
     return r;
 }
 
-static NODISCARD int decode_entries(struct decoder *d, const struct yml_node *n, struct map *seen,
+static NODISCARD int decode_entries(struct decoder *d, const struct yml_node *n, struct seen *seen,
                                     struct value map)
 {
     int r = 0;
@@ -317,11 +337,12 @@ static NODISCARD int decode_entries(struct decoder *d, const struct yml_node *n,
 
 static NODISCARD int decode_map(struct decoder *d, const struct yml_node *n, struct value *ret)
 {
-    CLEANUP(map_done) struct map seen = MAP_INIT; /* keys so far: only needed to refuse duplicates */
+    struct seen seen = { .typed = MAP_INIT };
     struct value map = value_new_map_sized(d->arena, n->n / 2);
     int r;
 
     r = decode_entries(d, n, d->strict ? &seen : NULL, map);
+    map_done(&seen.typed);
     if (r < 0)
         return r;
     value_sort(map);

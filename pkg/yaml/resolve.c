@@ -59,7 +59,8 @@ static bool find_word(struct str s, enum yml_tag *tag, struct value *ret)
         return true;
     }
     for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-        if (!same_word(s, words[i].word))
+        if (s.n != words[i].word.n || ascii_lower(s.p[0]) != words[i].word.p[0] ||
+            !same_word(s, words[i].word))
             continue;
         *tag = words[i].tag;
         *ret = *tag == YML_BOOL   ? value_from_bool(words[i].number != 0)
