@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "registry/batch.h"
 #include "registry/twin.h"
 #include "registry/window.h"
 #include "yaml/yaml.h"
@@ -28,7 +29,8 @@ struct block_reader {
     struct map seen;     /* keys of the top */
     bool has_api_version;
     struct index_twin twin;
-    size_t twin_at; /* which of the chart's entries it is */
+    size_t twin_at;            /* which of the chart's entries it is */
+    struct index_batch *batch; /* NULL unless all entries are for libyaml */
 };
 
 /* The line that begins at `from` behind the window's start, with its newline. 1; 0 at the end, or a last line without one. */
@@ -175,6 +177,22 @@ static int read_entry(struct block_reader *b, struct err **err)
     return is_twin ? read_twin(b, &twin, err) : read_new(b, block, err);
 }
 
+/* An entry of a text that says how it is to be read. What is known already is taken over in its place. */
+static int read_for_libyaml(struct block_reader *b, struct err **err)
+{
+    struct str block;
+    int r = take_block(&b->window, false, &block, err);
+
+    if (r <= 0)
+        return r;
+    if (index_sink_knows(b->sink)) {
+        r = index_batch_read(b->batch, b->sink, err);
+        if (r <= 0 || index_sink_reuse(b->sink, block))
+            return r;
+    }
+    return index_batch_add(b->batch, block) ? index_batch_read(b->batch, b->sink, err) : 1;
+}
+
 /* A chart twice is for libyaml to report: it knows the line. */
 static int begin_chart(struct block_reader *b, struct str name, struct err **err)
 {
@@ -199,11 +217,11 @@ static int read_versions(struct block_reader *b, size_t indent, bool allowed, st
     int r;
 
     while ((r = peek(&b->window, &line, &column, err)) == 1 && column >= indent && is_dash(line, column)) {
-        r = allowed ? read_entry(b, err) : 0;
+        r = !allowed ? 0 : b->batch ? read_for_libyaml(b, err) : read_entry(b, err);
         if (r <= 0)
             return r;
     }
-    return r < 0 ? r : 1;
+    return r < 0 ? r : b->batch ? index_batch_read(b->batch, b->sink, err) : 1;
 }
 
 static int read_chart(struct block_reader *b, size_t indent, struct err **err)
@@ -267,12 +285,38 @@ static int read_other(struct block_reader *b, struct err **err)
     return 1;
 }
 
+/* The start of a document means nothing; behind a directive libyaml is to read what it can be given in pieces, which is not what
+ * another directive could change. */
+static int read_header(struct block_reader *b, struct err **err)
+{
+    struct str line, next;
+    bool directive;
+    int r = line_at(&b->window, 0, &line, err);
+
+    if (r <= 0)
+        return r < 0 ? r : 1;
+    directive = str_eq(line, STR("%YAML 1.1\n"));
+    if (directive)
+        r = line_at(&b->window, line.n, &next, err);
+    if (r <= 0)
+        return r;
+    line = str_sub(index_window_text(&b->window), 0, line.n); /* it may have moved */
+    if (!str_eq(directive ? next : line, STR("---\n")))
+        return !directive;
+    b->window.at += directive ? line.n + next.n : line.n;
+    if (directive)
+        b->batch = index_batch_new();
+    return 1;
+}
+
 static int read_top(struct block_reader *b, struct err **err)
 {
     struct str line;
     size_t indent;
-    int r;
+    int r = read_header(b, err);
 
+    if (r <= 0)
+        return r;
     while ((r = peek(&b->window, &line, &indent, err)) == 1) {
         if (indent > 0)
             return 0;
@@ -300,6 +344,7 @@ int index_read_block(struct index_source *from, struct index_sink *to, struct er
     struct block_reader b = { .window = { .from = from }, .sink = to, .arena = a };
     int r = read_top(&b, err);
 
+    index_batch_free(b.batch);
     index_window_done(&b.window);
     index_twin_done(&b.twin);
     map_done(&b.seen);

@@ -84,12 +84,16 @@ NODISCARD int index_sink_chart(struct index_sink *s, struct str chart,
 /* `text`: its bytes in the index, which index_entry_parse() can read; "" when they cannot be told apart. */
 NODISCARD int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
                                struct err **err);
+/* One that index_entry_read() has read already; NULL: it fails the validation. `text` is not empty. */
+NODISCARD int index_sink_item(struct index_sink *s, const struct registry_version *item, struct str text,
+                              struct err **err);
 /* How many entries of the current chart were taken. */
 size_t index_sink_n(const struct index_sink *s);
 struct index_twin_found;
 /* An entry like the current chart's number `at`. */
 NODISCARD int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_found *twin,
                               struct err **err);
+bool index_sink_knows(const struct index_sink *s); /* the present file has entries of the current chart */
 /* Is an entry of these bytes among those of the current chart in the present file? Then it is taken over. */
 bool index_sink_reuse(struct index_sink *s, struct str text);
 NODISCARD int index_sink_chart_end(struct index_sink *s, struct err **err);

@@ -173,6 +173,11 @@ static void take_over(struct index_sink *s, const struct registry_version *known
     *index_chart_add(&s->chart) = *known;
 }
 
+bool index_sink_knows(const struct index_sink *s)
+{
+    return s->n_known > 0;
+}
+
 bool index_sink_reuse(struct index_sink *s, struct str text)
 {
     unsigned char hash[INDEX_HASH];
@@ -263,25 +268,35 @@ int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_fou
     return take_entry(s, &item, twin->text, err);
 }
 
+int index_sink_item(struct index_sink *s, const struct registry_version *item, struct str text,
+                    struct err **err)
+{
+    struct registry_version kept;
+
+    if (!item) {
+        s->figures.skipped++;
+        return 0;
+    }
+    kept = *item;
+    keep_texts(s, &kept);
+    return take_entry(s, &kept, text, err);
+}
+
 int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
                      struct err **err)
 {
     struct registry_version item;
+    bool valid = index_entry_read(a, entry, &item);
     int r;
 
-    if (!index_entry_read(a, entry, &item)) {
-        s->figures.skipped++;
-        return 0;
-    }
-    if (text.n == 0) {
+    if (valid && text.n == 0) {
         r = print_entry(s, entry, &text, err);
         if (r < 0)
             return r;
         if (index_sink_reuse(s, text))
             return 0;
     }
-    keep_texts(s, &item);
-    return take_entry(s, &item, text, err);
+    return index_sink_item(s, valid ? &item : NULL, text, err);
 }
 
 /* ---- charts ------------------------------------------------------------------------------------------------------------ */

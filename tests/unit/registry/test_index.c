@@ -28,7 +28,7 @@ static void load(struct index_test *t, const char *text, struct registry_loaded 
 
 /* ---- what is read ------------------------------------------------------------------------------------------------------- */
 
-/* One index in the three ways; %YAML is beyond the reader of block style. */
+/* One index in the three ways. Behind %YAML libyaml reads each entry, and all of it when the directive looks odd. */
 static const char in_blocks[] = "apiVersion: v1\n"
                                 "entries:\n"
                                 "  web:\n"
@@ -76,8 +76,10 @@ static const char in_rows[] =
 static void test_every_reader_finds_the_same_and_keeps_unknown_fields(void **state)
 {
     CLEANUP(free_ptr) char *for_libyaml = xasprintf("%%YAML 1.1\n---\n%s", in_blocks);
+    CLEANUP(free_ptr) char *for_its_events = xasprintf("%%YAML 1.1 \n---\n%s", in_blocks);
+    CLEANUP(free_ptr) char *with_start = xasprintf("---\n%s", in_blocks);
     CLEANUP(free_ptr) char *with_comment = xasprintf("# comment\n%s", in_blocks);
-    const char *const texts[] = { in_blocks, in_json, for_libyaml, with_comment };
+    const char *const texts[] = { in_blocks, in_json, for_libyaml, for_its_events, with_start, with_comment };
     struct index_test *t = *state;
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
