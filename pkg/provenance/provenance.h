@@ -35,6 +35,19 @@ NODISCARD int provenance_verify(struct arena *a, const struct provenance_job *jo
 NODISCARD int provenance_verify_file(struct arena *a, const char *archive, const char *prov,
                                      const char *keyring, struct provenance_verified *ret, struct err **err);
 
+struct provenance_signing {
+    struct str keyring; /* secret keys, as `gpg --export-secret-keys` writes them */
+    struct str key;     /* the name of one, or a part of it that no other has */
+    /* Asked for when the key is locked: appends its passphrase. */
+    int (*passphrase)(void *ctx, const char *name, struct buf *out, struct err **err);
+    void *ctx;
+    struct str metadata;          /* of the chart, as YAML with a line's end */
+    struct str file_name, digest; /* of the archive; SHA-256 in hex */
+};
+/* Appends what `helm package --sign` writes beside the archive. NOT_FOUND without such a key, INVALID when there is more than one, or
+ * it cannot sign; UNAUTHORIZED for a wrong passphrase; UNSUPPORTED without librnp. */
+NODISCARD int provenance_sign(const struct provenance_signing *job, struct buf *out, struct err **err);
+
 /* Appends the file: "failed to load keyring: open x: no such file or directory". */
 NODISCARD int provenance_keyring_read(const char *path, struct buf *out, struct err **err);
 

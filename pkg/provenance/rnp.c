@@ -18,9 +18,7 @@ static struct dynlib library = DYNLIB("librnp", "librnp0", &rnp, symbols, "librn
 
 int rnp_open(struct err **err)
 {
-    int r = dynlib_open(&library, err);
-
-    return r < 0 ? err_wrap(err, r, "provenance files cannot be verified") : 0;
+    return dynlib_open(&library, err);
 }
 
 /* ---- silence ------------------------------------------------------------------------------------------------------- */

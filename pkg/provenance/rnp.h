@@ -15,7 +15,11 @@
     X(op_verify_detached_create) X(op_verify_execute) X(op_verify_get_signature_at) \
     X(op_verify_get_signature_count) X(op_verify_signature_get_hash) X(op_verify_signature_get_key) \
     X(op_verify_signature_get_status) X(op_verify_signature_get_times) X(set_timestamp) X(uid_get_data) \
-    X(uid_get_type) X(uid_handle_destroy) X(uid_is_valid)
+    X(uid_get_type) X(uid_handle_destroy) X(uid_is_valid) \
+    X(identifier_iterator_create) X(identifier_iterator_destroy) X(identifier_iterator_next) X(key_have_secret) \
+    X(key_is_locked) X(key_unlock) X(op_sign_add_signature) X(op_sign_cleartext_create) X(op_sign_destroy) \
+    X(op_sign_execute) X(op_sign_set_creation_time) X(op_sign_set_hash) X(output_destroy) X(output_memory_get_buf) \
+    X(output_to_memory)
 /* clang-format on */
 
 struct rnp_table {
@@ -42,5 +46,7 @@ void rnp_ffi_free(rnp_ffi_t ffi);
 DEFINE_CLEANUP(rnp_ffi_t, rnp_ffi_free)
 
 NODISCARD int rnp_input_open(struct str s, rnp_input_t *ret, struct err **err); /* borrows s */
+/* A keyring with secret keys. */
+NODISCARD int rnp_secret_keyring_open(struct str keys, rnp_ffi_t *ret, struct err **err);
 /* The job's keyrings, read. INVALID when one of them holds no key, LIMIT. */
 NODISCARD int rnp_keyrings_open(const struct provenance_job *job, rnp_ffi_t *ret, struct err **err);

@@ -249,7 +249,7 @@ int provenance_verify(struct arena *a, const struct provenance_job *job, struct 
     int r = rnp_open(err);
 
     if (r < 0)
-        return r;
+        return err_wrap(err, r, "provenance files cannot be verified");
     rnp_quiet_begin();
     r = verify(a, job, &v, err);
     rnp_quiet_end();

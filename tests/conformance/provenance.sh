@@ -287,4 +287,16 @@ for name in none stranger garbage otherdigest expired; do
     same pull "$registry/web" --version "${version[$name]}" --plain-http --prov
     fresh template x "$registry/web" --version "${version[$name]}" --plain-http --verify --keyring "$ring"
 done
+# ---- what pintle signs, helm verifies; both say the same when they cannot sign -----------------------------------------------------
+g --export-secret-keys rsa@example.com ed25519@example.com p256@example.com p384@example.com p521@example.com >"$dir/secret.gpg"
+mkdir -p "$dir/signed"
+for name in rsa ed25519 p256 p384 p521; do
+    "$PINTLE" package "$dir/src/web" --version 1.0.0 -d "$dir/signed" --sign --key "$name@example.com" --keyring "$dir/secret.gpg" >/dev/null 2>&1
+    check_has "helm verifies what pintle signs: $name" "$("$HELM" verify "$dir/signed/web-1.0.0.tgz" --keyring "$ring" 2>&1)" "Signed by: $name <$name@example.com>"
+done
+for flags in "--key nobody" "--key example.com" "--key rsa --passphrase-file $dir/none" "" "--key rsa --keyring $dir/none"; do
+    # shellcheck disable=SC2086
+    check_eq "package --sign $flags" "$("$PINTLE" package "$dir/src/web" -d "$dir/signed" --sign --keyring "$dir/secret.gpg" $flags 2>&1 </dev/null)" \
+        "$("$HELM" package "$dir/src/web" -d "$dir/signed" --sign --keyring "$dir/secret.gpg" $flags 2>&1 </dev/null)"
+done
 finish

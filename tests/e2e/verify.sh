@@ -57,6 +57,42 @@ refused changed 'openpgp: invalid signature'
 depend missing build && pass || fail "dependency build --verify without a provenance file" "$(cat "$work/pull.out")"
 check_has "it says so" "$(cat "$work/pull.out")" "WARNING: Verification not found for $base/missing/web-1.0.0.tgz: "
 depend good update && pass || fail "dependency update --verify" "$(cat "$work/pull.out")"
+
+# ---- package --sign: what it makes is good for our own verify, and for gpg -----------------------------------------------------
+g --export-secret-keys good@example.com other@example.com >"$work/secret.gpg"
+g --export-secret-keys --armor good@example.com >"$work/secret.asc"
+export GNUPGHOME=$work/gnupg
+gpg --batch --quiet --no-tty --pinentry-mode loopback --passphrase 'pass pw-4711' --quick-generate-key 'locked <locked@example.com>' ed25519 sign never 2>>"$work/gpg.log"
+gpg --batch --quiet --no-tty --pinentry-mode loopback --passphrase 'pass pw-4711' --export-secret-keys locked@example.com >"$work/locked.gpg" 2>>"$work/gpg.log"
+g --export >"$work/all.gpg"
+printf 'pass pw-4711\nmore\n' >"$work/passphrase"
+printf 'wrong\n' >"$work/wrong"
+signs() { # NAME KEY KEYRING [FLAG…]
+    rm -rf "$work/signed" && mkdir "$work/signed"
+    "$pintle" package "$work/src/web" -d "$work/signed" --sign --key "$2" --keyring "$work/$3" "${@:4}" >"$work/sign.out" 2>&1 </dev/null
+    check_eq "$1: exit status" "$?" 0
+    check_has "$1: verify" "$("$pintle" verify "$work/signed/web-1.0.0.tgz" --keyring "$work/all.gpg" 2>&1)" "Signed by: "
+    check_has "$1: gpg" "$(LC_ALL=C gpg --verify "$work/signed/web-1.0.0.tgz.prov" 2>&1)" "Good signature"
+    check_eq "$1: the passphrase is not told" "$(grep -c pw-4711 "$work/sign.out")" 0
+}
+signs "signed by a whole name" 'good <good@example.com>' secret.gpg
+signs "signed by a part of it" other@ secret.gpg
+signs "signed from an armored keyring" good secret.asc
+signs "signed by a locked key" locked locked.gpg --passphrase-file "$work/passphrase"
+cat "$work/passphrase" | "$pintle" package "$work/src/web" -d "$work/signed" --sign --key locked --keyring "$work/locked.gpg" --passphrase-file - >/dev/null 2>&1
+check_eq "the passphrase from a pipe" "$?" 0
+while IFS='|' read -r key ring file text; do
+    rm -rf "$work/signed"
+    check_eq "--key $key of $ring" "$("$pintle" package "$work/src/web" -d "$work/signed" --sign --key "$key" --keyring "$work/$ring" ${file:+--passphrase-file "$work/$file"} 2>&1 </dev/null)" "Error: $text"
+    check_eq "--key $key of $ring: no signature" "$(find "$work/signed" -name '*.prov')" ""
+done <<T
+locked|locked.gpg|wrong|openpgp: invalid data: private key checksum failure
+nobody|secret.gpg||private key not found
+example.com|secret.gpg||more than one key contain the id "example.com"
+good|all.gpg||provided key is not a private key. Try providing a keyring with secret keys
+good|none.gpg||open $work/none.gpg: no such file or directory
+locked|locked.gpg|none|open $work/none: no such file or directory
+T
 # librnp that cannot be opened is an error that names the package.
 mkdir "$work/lib" && : >"$work/lib/librnp.so.0"
 LD_LIBRARY_PATH=$work/lib pull good --verify --keyring "$work/ring.gpg" && fail "pull --verify without librnp"
