@@ -45,7 +45,8 @@ struct arena {
     struct chunk *top;
     struct chunk
         *spare; /* the largest that a rewind gave back, so that a loop of marks costs no system calls */
-    size_t total, peak, limit;
+    size_t total, limit;
+    size_t peak; /* before the last rewind */
     size_t next_chunk;
     struct on_free *on_free;
     bool failed;
@@ -157,8 +158,6 @@ static void *take(struct arena *a, size_t n, size_t align)
     p = c->data + at;
     c->used = at + n + GAP;
     a->total += n;
-    if (a->total > a->peak)
-        a->peak = a->total;
     if (a->total > a->limit)
         a->failed = true;
     UNPOISON(p, n);
@@ -205,7 +204,6 @@ void *arena_grow(struct arena *a, void *p, size_t old, size_t n)
     if (p && c && end == c->data + c->used && n - old <= c->cap - c->used) {
         c->used += n - old;
         a->total += n - old;
-        a->peak = MAX(a->peak, a->total);
         if (a->total > a->limit)
             a->failed = true;
         UNPOISON(p, n);
@@ -274,7 +272,7 @@ size_t arena_used(const struct arena *a)
 
 size_t arena_peak(const struct arena *a)
 {
-    return a->peak;
+    return MAX(a->peak, a->total);
 }
 
 size_t arena_limit(const struct arena *a)
@@ -297,5 +295,6 @@ void arena_rewind(struct arena *a, struct arena_mark m)
         POISON(a->top->data + m.used, a->top->cap - m.used);
         a->top->used = m.used;
     }
+    a->peak = MAX(a->peak, a->total);
     a->total = m.total;
 }

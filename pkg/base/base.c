@@ -107,9 +107,17 @@ void *array_grow(void *items, size_t *cap, size_t want, size_t size)
     return items;
 }
 
+void memory_keep(void)
+{
+    mallopt(M_TOP_PAD, 256 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
+    mallopt(M_MMAP_THRESHOLD, 4 * 1024 * 1024);
+}
+
 void memory_share_heaps(void)
 {
     mallopt(M_ARENA_MAX, 2);
+    mallopt(M_TOP_PAD, 128 * 1024);
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     mallopt(M_TRIM_THRESHOLD, 256 * 1024);
 }

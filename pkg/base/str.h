@@ -27,14 +27,16 @@ static inline struct str str_sub(struct str s, size_t from, size_t to) /* from <
 
 static inline bool str_eq(struct str a, struct str b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+    return a.n == b.n && (a.n == 0 || (a.p[0] == b.p[0] && memcmp(a.p, b.p, a.n) == 0));
 }
 
 static inline int str_cmp(struct str a, struct str b) /* bytewise, as strcmp() */
 {
     size_t n = MIN(a.n, b.n);
-    int c = n ? memcmp(a.p, b.p, n) : 0;
+    int c = n ? (unsigned char)a.p[0] - (unsigned char)b.p[0] : 0;
 
+    if (c == 0 && n > 1)
+        c = memcmp(a.p, b.p, n);
     if (c != 0)
         return c;
     return a.n < b.n ? -1 : a.n > b.n;

@@ -73,12 +73,21 @@ static bool keep_set(struct chart *c, const char *key, struct tpl_set *set)
 
 /* ---- files with one text ---- */
 
-/* A library that several subcharts bring along is parsed once. Not when the text has the name of a file, which may be the
- * name of a definition. */
+static struct str base_name(struct str path)
+{
+    size_t slash = str_rfind_char(path, '/');
+
+    return slash == STR_NPOS ? path : str_sub(path, slash + 1, path.n);
+}
+
+/* A library that several subcharts bring along is parsed once. Not when the text may define a template with the path of a
+ * file. */
 static bool is_same(const struct template_file *a, const struct template_file *b)
 {
-    return a->text.n > 0 && str_eq(a->text, b->text) && !str_contains(a->text, a->path) &&
-           !str_contains(a->text, b->path);
+    struct str name = base_name(a->path);
+
+    return a->text.n > 0 && str_eq(a->text, b->text) && str_eq(name, base_name(b->path)) &&
+           !str_contains(a->text, name);
 }
 
 /* By length first: of the files of one length, each is compared with the one before it. */

@@ -23,12 +23,13 @@ static bool is_number(struct value v)
 
 static bool is_type(struct value v)
 {
-    static const char *const types[] = {
-        "array", "boolean", "integer", "null", "number", "object", "string"
+    static const struct str types[] = {
+        { "array", 5 },  { "boolean", 7 }, { "integer", 7 }, { "null", 4 },
+        { "number", 6 }, { "object", 6 },  { "string", 6 },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (value_is_string(v) && str_eq(value_str(v), str_from(types[i])))
+        if (value_is_string(v) && str_eq(value_str(v), types[i]))
             return true;
     return false;
 }

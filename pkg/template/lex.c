@@ -211,16 +211,25 @@ static const char *find_left_delim(const struct lex *l, const char *p)
     return NULL;
 }
 
+static const char *find_comment_end(const struct lex *l, const char *p)
+{
+    while (left(l, p) >= 2 && (p = memchr(p, '*', left(l, p) - 1))) {
+        p++;
+        if (*p == '/')
+            return p + 1;
+    }
+    return NULL;
+}
+
 /* Behind the delimiter and its trim marker, at the comment's start. */
 static void lex_comment(struct lex *l)
 {
-    const char *end = memmem(l->at + 2, left(l, l->at + 2), "*/", 2);
+    const char *end = find_comment_end(l, l->at + 2);
 
     if (!end) {
         fail(l, STR("unclosed comment"));
         return;
     }
-    end += 2;
     if (at_double_brace(l, end))
         l->at = end + 2;
     else if (has_right_trim(l, end))

@@ -2,6 +2,9 @@
 #include "template/tree.h"
 
 #include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "template/template.h"
@@ -184,14 +187,31 @@ void source_print_position(const struct source *s, uint32_t pos, struct buf *out
 /* How much of a stack is left for whatever a function calls. */
 #define STACK_RESERVE ((size_t)384 * KIB)
 #define STACK_ASSUMED ((size_t)8 * MIB)
+#define STACK_MAIN_MAX ((size_t)64 * MIB) /* the kernel keeps more than this free below */
+
+/* Of the main thread, whose stack grows down from the program's name. pthread_getattr_np() reads /proc/self/maps for it, which
+ * takes longer than a small chart. */
+static uintptr_t lowest_of_main(void)
+{
+    uintptr_t top = getauxval(AT_EXECFN);
+    struct rlimit size;
+
+    if (getpid() != gettid() || getrlimit(RLIMIT_STACK, &size) < 0 || size.rlim_cur > STACK_MAIN_MAX ||
+        size.rlim_cur < 4 * STACK_RESERVE || top < size.rlim_cur)
+        return 0;
+    return top - size.rlim_cur + STACK_RESERVE;
+}
 
 /* The lowest address this thread may use, the reserve taken off. */
 static uintptr_t lowest_address(uintptr_t here)
 {
+    uintptr_t lowest = lowest_of_main();
     pthread_attr_t attr;
     void *base = NULL;
     size_t size = 0;
 
+    if (lowest)
+        return lowest;
     if (pthread_getattr_np(pthread_self(), &attr) == 0) {
         if (pthread_attr_getstack(&attr, &base, &size) != 0)
             base = NULL;
