@@ -199,8 +199,10 @@ static int run(struct cli *c, struct err **err)
     struct chart_log log = chart_flags_log(c);
     struct chart_lint_options o = { .capabilities = &caps, .log = &log };
     struct tally tally = { 0 };
-    int r = chart_flags_kube_version(c, a, &caps, err);
+    int r;
 
+    memory_for_one_run();
+    r = chart_flags_kube_version(c, a, &caps, err);
     if (r < 0)
         return r;
     collect_paths(c, &paths);

@@ -429,6 +429,7 @@ static int run(struct cli *c, struct err **err)
     CLEANUP(job_done) struct template_job j = { .c = c, .log = chart_flags_log(c), .written = MAP_INIT };
     int r;
 
+    memory_for_one_run();
     warn_deprecated(c);
     r = check_exclusive(c, "force", "force-conflicts", err);
     if (r >= 0)

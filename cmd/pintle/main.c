@@ -16,7 +16,6 @@ int main(int argc, char **argv)
         .out = stdout, .errout = stderr, .commands = commands, .n_commands = ARRAY_SIZE(commands)
     };
 
-    memory_keep();
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
     return cli_main(&c, argc, (const char *const *)argv);

@@ -20,10 +20,12 @@
 #define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
 #define GAP 16
+#define MAPS false /* nobody would look for pointers there */
 #else
 #define POISON(p, n) ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #define GAP 0
+#define MAPS true
 #endif
 
 #define CHUNK_FIRST ((size_t)4 * 1024)
@@ -32,6 +34,7 @@
 struct chunk {
     struct chunk *prev;
     size_t cap, used;
+    bool mapped; /* by itself */
     _Alignas(16) char data[];
 };
 
@@ -61,13 +64,21 @@ struct arena *arena_new(size_t limit_bytes)
     return a;
 }
 
+static void free_chunk(struct chunk *c)
+{
+    if (c && c->mapped)
+        munmap(c, sizeof(*c) + c->cap);
+    else
+        free(c);
+}
+
 static void pop_chunk(struct arena *a)
 {
     struct chunk *c = a->top;
 
     a->top = c->prev;
     UNPOISON(c->data, c->cap);
-    free(c);
+    free_chunk(c);
 }
 
 void arena_free(struct arena *a)
@@ -81,7 +92,7 @@ void arena_free(struct arena *a)
     }
     while (a->top)
         pop_chunk(a);
-    free(a->spare);
+    free_chunk(a->spare);
     free(a);
 }
 
@@ -96,42 +107,53 @@ static void put_aside(struct arena *a)
     }
     a->top = c->prev;
     POISON(c->data, c->cap);
-    free(smaller);
+    free_chunk(smaller);
 }
 
 /* Whoever asks for this much fills it. One fault a page costs more than what is written to the page, so all pages come at
  * once, as huge ones where they fit. Both are requests: an older kernel refuses and faults as ever. */
-#define POPULATE_MIN ((size_t)256 * 1024)
+#define MAP_MIN ((size_t)256 * 1024)
 #define HUGE_PAGE ((size_t)2 * 1024 * 1024)
-#define PAGE ((uintptr_t)4096)
 
-static void populate(char *p, size_t n)
+static struct chunk *map_chunk(size_t cap)
 {
-#ifdef MADV_POPULATE_WRITE
-    uintptr_t from = ((uintptr_t)p + PAGE - 1) & ~(PAGE - 1), to = ((uintptr_t)p + n) & ~(PAGE - 1);
+    size_t n = sizeof(struct chunk) + cap;
+    struct chunk *c = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+    if (c == MAP_FAILED)
+        return NULL;
+#ifdef MADV_POPULATE_WRITE
     if (n >= HUGE_PAGE)
-        madvise((void *)from, to - from, MADV_HUGEPAGE);
-    if (n >= POPULATE_MIN)
-        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
-#else
-    UNUSED(p);
-    UNUSED(n);
+        madvise(c, n, MADV_HUGEPAGE);
+    madvise(c, n, MADV_POPULATE_WRITE);
 #endif
+    c->mapped = true;
+    c->cap = cap;
+    return c;
+}
+
+static struct chunk *allocate_chunk(size_t cap)
+{
+    struct chunk *c = xmalloc(sizeof(*c) + cap);
+
+    c->mapped = false;
+    c->cap = cap;
+    return c;
 }
 
 static struct chunk *new_chunk(struct arena *a, size_t n)
 {
-    size_t cap = MAX(a->next_chunk, n);
-    struct chunk *c;
+    struct chunk *c = NULL;
 
     if (a->spare && n <= a->spare->cap)
         return TAKE(a->spare);
-    c = xmalloc(sizeof(*c) + cap);
-    c->cap = cap;
-    populate(c->data, n);
-    POISON(c->data, cap);
-    a->next_chunk = MIN(a->next_chunk * 2, CHUNK_MAX);
+    if (MAPS && n >= MAP_MIN)
+        c = map_chunk(n);
+    if (!c) {
+        c = allocate_chunk(MAX(a->next_chunk, n));
+        a->next_chunk = MIN(a->next_chunk * 2, CHUNK_MAX);
+    }
+    POISON(c->data, c->cap);
     return c;
 }
 

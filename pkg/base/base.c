@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static NORETURN void out_of_memory(void)
@@ -107,17 +108,34 @@ void *array_grow(void *items, size_t *cap, size_t want, size_t size)
     return items;
 }
 
-void memory_keep(void)
+#define PAGE ((uintptr_t)4096)
+#define HUGE_PAGE ((uintptr_t)2 * 1024 * 1024)
+#define HEAP_SMALL ((uintptr_t)400 * 1024)
+#define HEAP_HUGE (2 * HUGE_PAGE)
+
+/* The heap's top is moved up to end HEAP_SMALL before a huge page begins: the address space in between stays unused. What
+ * malloc writes while it grows the heap is before that place, for a page that is there already is never made huge. */
+void memory_for_one_run(void)
 {
-    mallopt(M_TOP_PAD, 256 * 1024);
+    uintptr_t top = (uintptr_t)sbrk(0);
+    uintptr_t huge = (top + HEAP_SMALL + PAGE + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    void *volatile grown;
+
+    mallopt(M_ARENA_MAX, 1);
     mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
-    mallopt(M_MMAP_THRESHOLD, 4 * 1024 * 1024);
+    mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+    if (sbrk((intptr_t)(huge - PAGE - HEAP_SMALL - top)) == (void *)-1)
+        return;
+    mallopt(M_TOP_PAD, HEAP_HUGE);
+    grown = xmalloc(HEAP_SMALL);
+    free(grown);
+    mallopt(M_TOP_PAD, 128 * 1024);
+    madvise((void *)huge, HEAP_HUGE, MADV_HUGEPAGE);
 }
 
 void memory_share_heaps(void)
 {
     mallopt(M_ARENA_MAX, 2);
-    mallopt(M_TOP_PAD, 128 * 1024);
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     mallopt(M_TRIM_THRESHOLD, 256 * 1024);
 }

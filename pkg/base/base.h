@@ -56,8 +56,9 @@ void *xreallocarray(void *p, size_t count, size_t size) NODISCARD;
 char *xstrdup(const char *s) NODISCARD;
 char *xstrndup(const char *s, size_t n) NODISCARD;
 char *xasprintf(const char *fmt, ...) PRINTF(1, 2) NODISCARD;
-/* For a process that does one thing and ends: what is freed is used again, and not given back piece by piece. */
-void memory_keep(void);
+/* For a process that does one thing with a few megabytes and ends: one heap that keeps what is freed, and whose first
+ * megabytes are huge pages where the system has them. Page by page they would take as long as rendering a chart. */
+void memory_for_one_run(void);
 /* For a process that lives long, before its first thread: two heaps that all threads share, and large blocks that go back
  * to the system when they are freed. Else each of a hundred threads keeps what its largest request needed. */
 void memory_share_heaps(void);
