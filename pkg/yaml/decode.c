@@ -22,6 +22,7 @@ struct decoder {
     struct buf *duplicates;         /* strict: Go collects them */
     const struct yml_node *bad_key; /* the first key that no JSON key can stand for, and its value */
     const struct yml_node *bad_key_value;
+    const void *bad_null_in; /* the map that it is in, when it is null: the last of several counts there */
     int depth;
     size_t count, alias_count, alias_depth;
     struct err **err;
@@ -264,9 +265,11 @@ static NODISCARD int decode_entry(struct decoder *d, const struct yml_node *key,
     r = decode(d, value, &v);
     if (r < 0)
         return r;
-    if (!yml_key_text(d->arena, k, &text) && !d->bad_key) {
+    if (!yml_key_text(d->arena, k, &text) &&
+        (!d->bad_key || (k.kind == VALUE_NULL && d->bad_null_in == map.map))) {
         d->bad_key = key;
         d->bad_key_value = value;
+        d->bad_null_in = k.kind == VALUE_NULL ? map.map : NULL;
     }
     if (seen && seen_before(seen, map, k, text))
         add_duplicate(d, key, value);
