@@ -112,7 +112,7 @@ static void put_aside(struct arena *a)
 
 /* Whoever asks for this much fills it. One fault a page costs more than what is written to the page, so all pages come at
  * once, as huge ones where they fit. Both are requests: an older kernel refuses and faults as ever. */
-#define MAP_MIN ((size_t)256 * 1024)
+#define MAP_MIN ((size_t)1024 * 1024)
 #define HUGE_PAGE ((size_t)2 * 1024 * 1024)
 
 static struct chunk *map_chunk(size_t cap)
