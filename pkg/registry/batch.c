@@ -19,7 +19,8 @@ struct part {
     const size_t *ends; /* of the blocks, in the batch's text */
     size_t start;       /* of the first one, there */
     size_t n;
-    struct arena *arena; /* of what follows */
+    struct arena *scratch; /* of one entry: it stays in the processor's cache */
+    struct arena *arena;   /* of what follows */
     struct arena_mark empty;
     struct registry_version *items;
     bool *valid;
@@ -67,10 +68,26 @@ static bool next_is(struct yml_reader *events, enum yml_event_kind kind)
     return yml_reader_next(events, &e, NULL) == 0 && e.kind == kind;
 }
 
+/* What is kept of an entry. */
+static bool read_item(struct part *p, struct value entry, struct registry_version *ret)
+{
+    struct registry_version v;
+
+    if (!index_entry_read(p->scratch, entry, &v))
+        return false;
+    *ret = (struct registry_version){ .name = arena_dup(p->arena, v.name),
+                                      .version = arena_dup(p->arena, v.version),
+                                      .app_version = arena_dup(p->arena, v.app_version),
+                                      .description = arena_dup(p->arena, v.description),
+                                      .keywords = arena_dup(p->arena, v.keywords) };
+    return true;
+}
+
 /* One list of as many items as there are blocks, and nothing else. */
 static bool read_list(struct part *p, struct yml_reader *events)
 {
     static const struct yml_options strict = { .strict = true };
+    struct arena_mark mark = arena_mark(p->scratch);
     struct value entry;
     struct yml_event e;
     size_t i;
@@ -78,9 +95,10 @@ static bool read_list(struct part *p, struct yml_reader *events)
     if (!next_is(events, YML_DOCUMENT) || !next_is(events, YML_LIST))
         return false;
     for (i = 0; yml_reader_next(events, &e, NULL) == 0 && e.kind != YML_LIST_END; i++) {
-        if (i == p->n || yml_reader_value(events, &e, p->arena, &strict, &entry, NULL) < 0)
+        if (i == p->n || yml_reader_value(events, &e, p->scratch, &strict, &entry, NULL) < 0)
             return false;
-        p->valid[i] = index_entry_read(p->arena, entry, &p->items[i]);
+        p->valid[i] = read_item(p, entry, &p->items[i]);
+        arena_rewind(p->scratch, mark);
     }
     return i == p->n && next_is(events, YML_END);
 }
@@ -127,8 +145,15 @@ static void set(struct index_batch *b, bool *flag)
 
 static void part_init(struct part *p)
 {
+    p->scratch = arena_new(INDEX_TEXT_MAX);
     p->arena = arena_new(INDEX_TEXT_MAX);
     p->empty = arena_mark(p->arena);
+}
+
+static void part_done(struct part *p)
+{
+    arena_free(p->scratch);
+    arena_free(p->arena);
 }
 
 struct index_batch *index_batch_new(void)
@@ -154,8 +179,8 @@ void index_batch_free(struct index_batch *b)
     }
     pthread_cond_destroy(&b->moved);
     pthread_mutex_destroy(&b->mutex);
-    arena_free(b->mine.arena);
-    arena_free(b->other.arena);
+    part_done(&b->mine);
+    part_done(&b->other);
     buf_done(&b->text);
     free(b->ends);
     free(b);
