@@ -3,7 +3,7 @@
 # Indexes: `pintle repo add`, `repo update`, `search repo`, `show chart` beside helm's on the real indexes of the corpus
 # ($CORPUS/index) and on generated ones. `make bench T=index` sets HELM, PINTLE, MEASURE. Medians of alternating runs, at most
 # RUNS of them: 9 below 2 MB, 3 below 60 MB, 1 above; what the two print is compared. "libyaml" is the same index behind a
-# directive, which leaves it to that reader. About ten minutes on an idle machine; each failed comparison is told at the end.
+# directive, which leaves all entries to libyaml, "events" behind an odd one, which leaves all of the text to it. About ten minutes on an idle machine; each failed comparison is told at the end.
 #
 #   SIZES="20 50 100 200"   megabytes of the generated indexes; "" for none
 #   REAL=bitnami            only those real indexes with this in their names; "-" for none
@@ -24,11 +24,12 @@ entry() { # VERSION
     printf '  - apiVersion: v2\\n    name: aaa-bench\\n    urls:\\n    - aaa-bench-1.0.0.tgz\\n    version: %s\\n' "$1"
 }
 
-# serve NAME <INDEX: srv/NAME has it, srv/NAME-yaml the same for libyaml, $work/newer with one more version.
+# serve NAME <INDEX: srv/NAME has it, srv/NAME-yaml and srv/NAME-events the same for libyaml, $work/newer with one more version.
 serve() {
-    mkdir -p "$work/srv/$1" "$work/srv/$1-yaml"
+    mkdir -p "$work/srv/$1" "$work/srv/$1-yaml" "$work/srv/$1-events"
     sed "s/^entries:\$/&\n  aaa-bench:\n$(entry 1.0.0)/; s/\\\\n\$//" | sed '/^$/d' >"$work/srv/$1/index.yaml"
     { printf '%%YAML 1.1\n---\n'; cat "$work/srv/$1/index.yaml"; } >"$work/srv/$1-yaml/index.yaml"
+    { printf '%%YAML 1.1 \n---\n'; cat "$work/srv/$1/index.yaml"; } >"$work/srv/$1-events/index.yaml"
     sed "s/^  aaa-bench:\$/&\n$(entry 1.0.1)/" "$work/srv/$1/index.yaml" | sed '/^$/d' >"$work/newer"
     cp "$work/aaa-bench-1.0.0.tgz" "$work/srv/$1/"
 }
@@ -81,11 +82,15 @@ pair() { # INDEX WHAT RUNS OURS HELM [PREPARE-OURS]
     cmp -s "$work/out.1" "$work/out.2" || bad "$1: what $2 prints differs from helm's"
 }
 
-# Both readers must know the same.
+# All readers must know the same.
 compare_readers() { # INDEX
+    local slow
+
     build/tests/conformance/index_lookup "$work/p/c" r dump >"$work/fast"
-    build/tests/conformance/index_lookup "$work/y/c" r dump >"$work/slow"
-    cmp -s "$work/fast" "$work/slow" && [ -s "$work/fast" ] || bad "$1: the two readers differ"
+    for slow in y e; do
+        build/tests/conformance/index_lookup "$work/$slow/c" r dump >"$work/slow"
+        cmp -s "$work/fast" "$work/slow" && [ -s "$work/fast" ] || bad "$1: the readers differ"
+    done
     rm -f "$work/fast" "$work/slow"
 }
 
@@ -102,10 +107,12 @@ compare() { # INDEX
     [ "$runs" -le "$RUNS" ] || runs=$RUNS
     "$MEASURE" -o "$work/out" "$runs" -p "rm -rf $work/p" sh -c "$(in_home p "$PINTLE" repo add r "$url")" \
         -- -p "rm -rf $work/y" sh -c "$(in_home y "$PINTLE" repo add r "$url-yaml")" \
+        -- -p "rm -rf $work/e" sh -c "$(in_home e "$PINTLE" repo add r "$url-events")" \
         -- -p "rm -rf $work/h" sh -c "$(in_home h "$HELM" repo add r "$url")" >"$work/measured" || bad "$1 repo add"
     row "$1" "add" 1
     row "" "add (libyaml)" 2
-    cmp -s "$work/out.1" "$work/out.3" || bad "$1: what repo add prints differs from helm's"
+    row "" "add (events)" 3
+    cmp -s "$work/out.1" "$work/out.4" || bad "$1: what repo add prints differs from helm's"
     compare_readers "$1"
     pair "" "search" "$runs" "$(in_home p "$PINTLE" search repo nginx)" "$(in_home h "$HELM" search repo nginx)"
     pair "" "show chart" "$runs" "$(in_home p "$PINTLE" show chart r/aaa-bench)" \
@@ -121,7 +128,7 @@ compare() { # INDEX
     pair "" "update, one version" "$runs" "$(in_home p "$PINTLE" repo update)" "$(in_home h "$HELM" repo update)" \
         "rm -rf $work/p; cp -a $work/kept $work/p"
     printf '%-22s %d bytes, medians of %d\n' "" "$bytes" "$runs"
-    rm -rf "$work/p" "$work/y" "$work/h" "$work/kept" "$work/srv/$1" "$work/srv/$1-yaml"
+    rm -rf "$work/p" "$work/y" "$work/e" "$work/h" "$work/kept" "$work/srv/$1" "$work/srv/$1-yaml" "$work/srv/$1-events"
 }
 
 : >"$work/log"
