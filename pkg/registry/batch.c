@@ -110,7 +110,8 @@ static void read_part(struct part *p)
 
     p->items = ARENA_ARRAY(p->arena, struct registry_version, p->n);
     p->valid = ARENA_ARRAY(p->arena, bool, p->n);
-    p->certain = read_list(p, events);
+    /* An escaped slash is refused in a text that is read as a whole, as the rows' are. */
+    p->certain = !str_contains(p->text, STR("\\/")) && read_list(p, events);
 }
 
 /* ---- two of them ------------------------------------------------------------------------------------------------------- */

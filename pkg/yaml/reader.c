@@ -159,7 +159,7 @@ static const char *find_flow_in_block(struct yml_reader *r)
         problem = "did not find expected key";
     else if (p->state == YAML_PARSE_BLOCK_SEQUENCE_ENTRY_STATE)
         problem = "did not find expected '-' indicator";
-    if (!problem || p->error != YAML_SCANNER_ERROR || p->tokens.head == p->tokens.tail)
+    if (!problem || r->whole.n == 0 || p->error != YAML_SCANNER_ERROR || p->tokens.head == p->tokens.tail)
         return NULL;
     seek(r, p->tokens.head->start_mark.index);
     return is_empty_flow(str_sub(r->whole, r->at, r->whole.n)) ? problem : NULL;

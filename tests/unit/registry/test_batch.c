@@ -23,6 +23,7 @@ static const struct {
     { "  - apiVersion: v2\n    description: |\n      - a\n\n\n    name: web\n    version: 0.0.1\n", true },
     { "  - apiVersion: v2\n    description: |+\n      - a\n\n\n  -\n    name: web\n    version: 0.0.1\n",
       true },
+    { "  - apiVersion: v2\n    home: \"https:\\/\\/h\"\n    name: web\n    version: 0.0.1\n", true },
     { "  - null\n  -\n  - x\n  - [1, 2]\n", true },
     { "  -   apiVersion: v2\n      name: web # c\n      version: 0.0.1\n  # c\n", true },
     { "  - apiVersion: v2\n    home: &h x\n    name: web\n    version: 0.0.1\n"
