@@ -23,12 +23,6 @@ struct chart_log chart_flags_log(struct cli *c)
     return (struct chart_log){ .line = print_line, .ctx = c };
 }
 
-void chart_flags_deprecated(struct cli *c, const char *flag, const char *text)
-{
-    if (cli_given(c, flag))
-        fprintf(c->errout, "Flag --%s has been deprecated, %s\n", flag, text);
-}
-
 /* As helm's getters do it for values: with no other credentials than the URL's own. */
 static int fetch_values(void *ctx, struct str url, struct buf *out, struct err **err)
 {

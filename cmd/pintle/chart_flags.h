@@ -62,8 +62,6 @@
 
 /* Log lines go to c->errout, as Helm prints them. */
 struct chart_log chart_flags_log(struct cli *c);
-/* "Flag --x has been deprecated, …" when it was given. */
-void chart_flags_deprecated(struct cli *c, const char *flag, const char *text);
 
 /* -n, $HELM_NAMESPACE, the kubeconfig's context; a kubeconfig that cannot be read says nothing. Never empty. */
 struct str chart_flags_namespace(const struct cli *c, struct arena *a);

@@ -35,6 +35,7 @@ struct cli_parsed {
     size_t n_values;
     const char **args;
     size_t n_args;
+    struct buf warnings; /* about deprecated flags; said when all flags are good */
 };
 
 /* Every command has these; its own flag of the same name or letter comes first. */
@@ -66,7 +67,7 @@ static const struct cli_flag global_flags[] = {
       "path to the kubeconfig file (else $KUBECONFIG, else ~/.kube/config)", NULL },
     { "namespace", 'n', CLI_STRING, NULL, NULL, "namespace of the request", NULL },
     { "qps", 0, CLI_FLOAT, NULL, NULL, "as helm; no effect: few requests are in flight at a time",
-      "float32" },
+      &cli_float32 },
     { "registry-config", 0, CLI_STRING, NULL, NULL, "path to the registry config file, as helm", NULL },
     { "repository-cache", 0, CLI_STRING, NULL, NULL,
       "path to the directory containing cached repository indexes, as helm", NULL },
@@ -343,7 +344,7 @@ static int value_parse_bool(struct cli_value *v, struct str text, struct err **e
 
 static int value_parse_int(struct cli_value *v, struct str text, struct err **err)
 {
-    bool is_unsigned = v->flag->type_name && strcmp(v->flag->type_name, "uint") == 0;
+    bool is_unsigned = v->flag->special == &cli_uint;
     enum number_result r = number_parse_int(text, 0, 64, &v->i);
     CLEANUP(free_ptr) char *why = NULL;
 
@@ -411,12 +412,20 @@ static int set_flag(struct cli *c, const struct cli_flag *f, const char *text, s
 {
     struct cli_value *v = value_of(c, f->name);
     bool is_list = f->type == CLI_LIST || f->type == CLI_ARRAY;
+    CLEANUP(err_free) struct err *why = NULL;
+    int r;
 
     assert(v && v->flag == f);
     if (is_list && !v->given)
         v->n = 0; /* the first use replaces the default */
     v->given = true;
-    return value_parse(c->parsed, v, text, err);
+    if (f->special && f->special->check && f->special->check(c, text, &why) < 0)
+        return value_fault(f, str_from(text), err, err_message(why));
+    r = value_parse(c->parsed, v, text, err);
+    if (r >= 0 && f->special && f->special->deprecated)
+        buf_addf(&c->parsed->warnings, "Flag --%s has been deprecated, %s\n", f->name,
+                 f->special->deprecated);
+    return r;
 }
 
 static int parse_long(struct cli *c, struct words *w, const char *word, struct err **err)
@@ -580,6 +589,7 @@ static int run(struct cli *c, int argc, const char *const *argv, struct err **er
     r = parse_words(c, &w, err);
     if (r < 0)
         return r;
+    fputs(buf_z(&c->parsed->warnings), c->errout);
     if (cli_bool(c, "help") || !c->command || !c->command->run) {
         cli_help(c, c->command);
         return 0;
@@ -596,7 +606,7 @@ static int run(struct cli *c, int argc, const char *const *argv, struct err **er
 
 int cli_main(struct cli *c, int argc, const char *const *argv)
 {
-    struct cli_parsed parsed = { .arena = arena_new(16 * MIB) };
+    struct cli_parsed parsed = { .arena = arena_new(16 * MIB), .warnings = BUF_INIT(MIB) };
     CLEANUP(err_free) struct err *err = NULL;
     int r;
 
@@ -606,6 +616,7 @@ int cli_main(struct cli *c, int argc, const char *const *argv)
         r = err_errno(&err, errno, "write to standard output");
     if (r < 0)
         fprintf(c->errout, "Error: %s\n", err ? err_message(err) : errc_text((enum errc) - r));
+    buf_done(&parsed.warnings);
     arena_free(parsed.arena);
     c->parsed = NULL;
     return r < 0 ? 1 : r;

@@ -11,6 +11,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct cli;
+
 enum cli_type {
     CLI_BOOL,     /* --x, --x=false */
     CLI_STRING,   /* the last one wins */
@@ -21,6 +23,16 @@ enum cli_type {
     CLI_ARRAY,    /* pflag's "stringArray": each use adds one item, commas and all */
 };
 
+/* What few flags have. */
+struct cli_special {
+    const char *type_name;  /* shown instead of the type; NULL: the type's own */
+    const char *deprecated; /* what to use instead, said on standard error at each use; NULL: it is not */
+    /* Looks at a value when its turn comes, and may refuse it with the reason in *err; NULL: the type takes any. */
+    int (*check)(struct cli *c, const char *text, struct err **err);
+};
+/* Type names; a uint takes no minus. */
+extern const struct cli_special cli_dir, cli_file, cli_float32, cli_uint;
+
 struct cli_flag {
     const char *name;
     char letter; /* 0: has none */
@@ -29,14 +41,12 @@ struct cli_flag {
     const char
         *bare; /* value of a bare "--name" (which then takes none from the next word); NULL: it needs one */
     const char *help;
-    const char *type_name; /* shown instead of the type; NULL: the type's own */
+    const struct cli_special *special; /* NULL: nothing */
 };
 #define CLI_FLAGS_END \
     {                 \
         .name = NULL  \
     }
-
-struct cli;
 
 struct cli_command {
     const char *parent; /* NULL at the top, "repo" for `pintle repo index` */

@@ -87,6 +87,11 @@ int cli_unknown_command(const struct cli *c, const char *word, struct err **err)
 
 /* ---- flags: as pflag's FlagUsages --------------------------------------------------------------------------------- */
 
+const struct cli_special cli_dir = { .type_name = "dir" };
+const struct cli_special cli_file = { .type_name = "file" };
+const struct cli_special cli_float32 = { .type_name = "float32" };
+const struct cli_special cli_uint = { .type_name = "uint" };
+
 static const char *type_name(const struct cli_flag *f)
 {
     static const char *const names[] = {
@@ -99,7 +104,7 @@ static const char *type_name(const struct cli_flag *f)
         [CLI_ARRAY] = "stringArray",
     };
 
-    return f->type_name ? f->type_name : names[f->type];
+    return f->special && f->special->type_name ? f->special->type_name : names[f->type];
 }
 
 static void add_left(const struct cli_flag *f, struct buf *out)

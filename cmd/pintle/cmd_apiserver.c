@@ -9,8 +9,8 @@
 static const struct cli_flag flags[] = {
     { "address", 0, CLI_STRING, "127.0.0.1", NULL, "address to listen on", NULL },
     { "data", 0, CLI_STRING, "pintle-data", NULL, "directory of the store, the keys and the kubeconfig",
-      "dir" },
-    { "kubeconfig", 0, CLI_STRING, NULL, NULL, "kubeconfig to write (default DATA/kubeconfig)", "file" },
+      &cli_dir },
+    { "kubeconfig", 0, CLI_STRING, NULL, NULL, "kubeconfig to write (default DATA/kubeconfig)", &cli_file },
     { "max-connections", 0, CLI_INT, "1000", NULL,
       "open connections beyond which clients are told to come back", NULL },
     { "port", 'p', CLI_INT, "0", NULL, "port; 0 takes that of the last start, or a free one", NULL },

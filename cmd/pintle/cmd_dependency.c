@@ -6,7 +6,7 @@
 #include "pintle/commands.h"
 
 static const struct cli_flag list_flags[] = {
-    { "max-col-width", 0, CLI_INT, "80", NULL, "maximum column width for output table", "uint" },
+    { "max-col-width", 0, CLI_INT, "80", NULL, "maximum column width for output table", &cli_uint },
     CLI_FLAGS_END,
 };
 

@@ -13,6 +13,62 @@
 #include "pintle/template_job.h"
 #include "template/template.h"
 
+/* ---- flags that look at their values ---- */
+
+/* Helm 4 takes post-renderers from plugins alone, and there are none here. */
+static int check_post_renderer(struct cli *c, const char *text, struct err **err)
+{
+    UNUSED(c);
+    if (!text[0])
+        return 0;
+    return err_set(err, ERRC_UNSUPPORTED, "plugin: {Name:%s Type:postrenderer/v1} not found", text);
+}
+
+/* As pflag's "stringToString": a text with one "=" is one pair, commas and all. */
+static int check_labels(struct cli *c, const char *text, struct err **err)
+{
+    struct str rest = str_from(text), pair;
+    const char *first = strchr(text, '=');
+
+    UNUSED(c);
+    if (first && !strchr(first + 1, '='))
+        return 0;
+    while (str_split(&rest, ',', &pair))
+        if (str_find_char(pair, '=') == STR_NPOS)
+            return err_set(err, ERRC_INVALID, STR_FMT " must be formatted as key=value",
+                           STR_ARG(first ? pair : str_from(text)));
+    return 0;
+}
+
+static int check_wait(struct cli *c, const char *text, struct err **err)
+{
+    static const char *const known[] = { "watcher", "hookOnly", "legacy" };
+    bool yes = strcmp(text, "true") == 0;
+
+    if (yes || strcmp(text, "false") == 0) {
+        fprintf(
+            c->errout,
+            "level=WARN msg=\"--wait=%s is deprecated (boolean value) and can be replaced with --wait=%s\"\n",
+            text, yes ? "watcher" : "hookOnly");
+        return 0;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (strcmp(text, known[i]) == 0)
+            return 0;
+    return err_set(err, ERRC_INVALID,
+                   "invalid wait input \"%s\". Valid inputs are watcher, hookOnly, and legacy", text);
+}
+
+static const struct cli_special post_renderer = { .check = check_post_renderer };
+static const struct cli_special labels = { .type_name = "stringToString", .check = check_labels };
+static const struct cli_special wait_strategy = { .check = check_wait };
+static const struct cli_special as_dry_run = { .deprecated = "use '--dry-run=server' instead" };
+static const struct cli_special as_force_replace = { .deprecated = "use --force-replace instead" };
+static const struct cli_special as_rollback = { .deprecated = "use --rollback-on-failure instead" };
+static const struct cli_special without_effect = {
+    .deprecated = "this flag has no effect for 'helm template' and will be removed in Helm 5",
+};
+
 static const struct cli_flag flags[] = {
     VALUE_FLAGS,
     { "api-versions", 'a', CLI_LIST, NULL, NULL,
@@ -35,12 +91,13 @@ static const struct cli_flag flags[] = {
     { "enable-dns", 0, CLI_BOOL, NULL, NULL, "enable DNS lookups when rendering templates", NULL },
     { "dry-run", 0, CLI_STRING, "client", "unset",
       "\"client\": nothing is asked of a cluster; \"server\": lookups and checks against the cluster", NULL },
-    { "validate", 0, CLI_BOOL, NULL, NULL, "the same as --dry-run=server (deprecated)", NULL },
+    { "validate", 0, CLI_BOOL, NULL, NULL, "the same as --dry-run=server (deprecated)", &as_dry_run },
     { "dependency-update", 0, CLI_BOOL, NULL, NULL, "update dependencies if they are missing", NULL },
     { "description", 0, CLI_STRING, NULL, NULL, "add a custom description", NULL },
-    { "post-renderer", 0, CLI_STRING, NULL, NULL, "a program that changes what was rendered", NULL },
+    { "post-renderer", 0, CLI_STRING, NULL, NULL, "a program that changes what was rendered",
+      &post_renderer },
     { "post-renderer-args", 0, CLI_ARRAY, NULL, NULL, "an argument to the post-renderer", NULL },
-    { "labels", 'l', CLI_LIST, NULL, NULL, "labels that would be added to release metadata", NULL },
+    { "labels", 'l', CLI_ARRAY, NULL, NULL, "labels that would be added to release metadata", &labels },
     CLI_FLAGS_END,
 };
 
@@ -49,19 +106,19 @@ static const struct cli_flag install_flags[] = {
     CHART_PATH_FLAGS,
     { "create-namespace", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
     { "disable-openapi-validation", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
-    { "force", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    { "force", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", &as_force_replace },
     { "force-conflicts", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
     { "force-replace", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
-    { "atomic", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    { "atomic", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", &as_rollback },
     { "rollback-on-failure", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
     { "replace", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
     { "server-side", 0, CLI_BOOL, "true", NULL, "no effect here", NULL },
     { "take-ownership", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
     { "timeout", 0, CLI_DURATION, "5m0s", NULL, "no effect here", NULL },
-    { "wait", 0, CLI_STRING, "hookOnly", "watcher", "no effect here", NULL },
+    { "wait", 0, CLI_STRING, "hookOnly", "watcher", "no effect here", &wait_strategy },
     { "wait-for-jobs", 0, CLI_BOOL, NULL, NULL, "no effect here", NULL },
-    { "hide-notes", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
-    { "render-subchart-notes", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", NULL },
+    { "hide-notes", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", &without_effect },
+    { "render-subchart-notes", 0, CLI_BOOL, NULL, NULL, "no effect here (deprecated)", &without_effect },
     CLI_FLAGS_END,
 };
 
@@ -75,18 +132,7 @@ static void job_done(struct template_job *j)
 }
 DEFINE_CLEANUP_VALUE(struct template_job, job_done)
 
-/* ---- flags ---- */
-
-static void warn_deprecated(struct cli *c)
-{
-    static const char unused[] = "this flag has no effect for 'helm template' and will be removed in Helm 5";
-
-    chart_flags_deprecated(c, "atomic", "use --rollback-on-failure instead");
-    chart_flags_deprecated(c, "force", "use --force-replace instead");
-    chart_flags_deprecated(c, "hide-notes", unused);
-    chart_flags_deprecated(c, "render-subchart-notes", unused);
-    chart_flags_deprecated(c, "validate", "use '--dry-run=server' instead");
-}
+/* ---- flags that need each other ---- */
 
 static int check_exclusive(const struct cli *c, const char *a, const char *b, struct err **err)
 {
@@ -140,54 +186,6 @@ static int check_dry_run(struct template_job *j, struct err **err)
             "'--dry-run=client'\"\n",
             v);
     return 0;
-}
-
-/* Helm 4 takes post-renderers from plugins alone, and there are none here. */
-static int check_unsupported(const struct cli *c, struct err **err)
-{
-    const char *renderer = cli_string(c, "post-renderer");
-
-    if (renderer[0])
-        return err_set(err, ERRC_UNSUPPORTED,
-                       "invalid argument \"%s\" for \"--post-renderer\" flag: plugin: {Name:%s "
-                       "Type:postrenderer/v1} not found",
-                       renderer, renderer);
-    return 0;
-}
-
-static int check_labels(const struct cli *c, struct err **err)
-{
-    size_t n;
-    const char *const *labels = cli_list(c, "labels", &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (!strchr(labels[i], '='))
-            return err_set(
-                err, ERRC_INVALID,
-                "invalid argument \"%s\" for \"-l, --labels\" flag: %s must be formatted as key=value",
-                labels[i], labels[i]);
-    return 0;
-}
-
-static int check_wait(const struct cli *c, struct err **err)
-{
-    static const char *const known[] = { "watcher", "hookOnly", "legacy", "true", "false" };
-    const char *v = cli_string(c, "wait");
-
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-        if (strcmp(v, known[i]) == 0) {
-            if (strcmp(v, "true") == 0 || strcmp(v, "false") == 0)
-                fprintf(c->errout,
-                        "level=WARN msg=\"--wait=%s is deprecated (boolean value) and can be replaced with "
-                        "--wait=%s\"\n",
-                        v, v[0] == 't' ? "watcher" : "hookOnly");
-            return 0;
-        }
-    return err_set(
-        err, ERRC_INVALID,
-        "invalid argument \"%s\" for \"--wait\" flag: invalid wait input \"%s\". Valid inputs are watcher, "
-        "hookOnly, and legacy",
-        v, v);
 }
 
 static int read_capabilities(struct template_job *j, struct err **err)
@@ -430,18 +428,11 @@ static int run(struct cli *c, struct err **err)
     int r;
 
     memory_for_one_run();
-    warn_deprecated(c);
     r = check_exclusive(c, "force", "force-conflicts", err);
     if (r >= 0)
         r = check_exclusive(c, "force-replace", "force-conflicts", err);
     if (r >= 0)
         r = check_exclusive(c, "validate", "dry-run", err);
-    if (r >= 0)
-        r = check_wait(c, err);
-    if (r >= 0)
-        r = check_unsupported(c, err);
-    if (r >= 0)
-        r = check_labels(c, err);
     if (r < 0)
         return r;
     j.arena = arena_new(VALUES_MEMORY_MAX + 2 * TEMPLATE_OUTPUT_MAX);

@@ -15,6 +15,8 @@
 
 #define OUTPUT_MAX (256 * MIB)
 
+const struct cli_special helm_format = { .type_name = "format" };
+
 int helm_output_format(const struct cli *c, enum helm_format *ret, struct err **err)
 {
     static const char *const names[] = { [HELM_TABLE] = "table", [HELM_JSON] = "json", [HELM_YAML] = "yaml" };
