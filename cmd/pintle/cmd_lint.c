@@ -197,7 +197,7 @@ static int run(struct cli *c, struct err **err)
     CLEANUP(buf_done) struct buf out = BUF_INIT(2 * ARCHIVE_UNPACKED_MAX);
     struct chart_capabilities caps = *chart_capabilities_default();
     struct chart_log log = chart_flags_log(c);
-    struct chart_lint_options o = { .capabilities = &caps, .log = &log };
+    struct chart_lint_options o = { .capabilities = &caps, .log = &log, .values_arena = a };
     struct tally tally = { 0 };
     int r;
 

@@ -233,7 +233,9 @@ struct chart_lint_message {
 };
 
 struct chart_lint_options {
-    struct value values; /* the user's: a map or null */
+    /* The user's: a map or null. As in Helm the tables in it take in the chart's defaults, which the next chart finds there. */
+    struct value values;
+    struct arena *values_arena; /* what values live in */
     struct str ns;
     const struct chart_capabilities *capabilities; /* NULL: chart_capabilities_default() */
     bool skip_schema_validation;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,8 @@ void chart_lint(struct arena *a, const char *dir, const struct chart_lint_option
 {
     CLEANUP(free_ptr) char *full = fs_absolute(dir);
     struct lint l = { .arena = a, .dir = full, .o = o };
+
+    assert(o->values_arena);
 
     lint_metadata(&l);
     lint_templates(&l);

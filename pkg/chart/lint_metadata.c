@@ -247,23 +247,23 @@ static int check_schema(struct lint *l, struct value values, struct err **err)
     return r > 0 ? err_set(err, ERRC_SCHEMA, "%s", buf_z(&report)) : r;
 }
 
-static int check_values(struct lint *l, const char *path, struct arena *a, struct err **err)
+static int check_values(struct lint *l, const char *path, struct err **err)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
+    struct arena *a = l->o->values_arena;
     struct coalesce c = { .arena = a, .log = l->o->log };
     struct value own, values;
     int r = read_chart_file(path, &text, err);
 
     if (r >= 0)
-        r = parse_values(a, buf_str(&text), &own, err);
+        r = parse_values(a, arena_dup(a, buf_str(&text)), &own, err);
     if (r < 0)
         return err_wrap(err, r, "unable to parse YAML");
-    values = value_is_map(l->o->values) ? value_copy(a, l->o->values, NULL) : value_new_map(a);
-    values = chart_coalesce_tables(&c, value_new_map(a), values);
+    values = chart_coalesce_tables(&c, value_new_map(a), l->o->values);
     return check_schema(l, chart_coalesce_tables(&c, values, own), err);
 }
 
-static void lint_values(struct lint *l, struct arena *a)
+static void lint_values(struct lint *l)
 {
     CLEANUP(free_ptr) char *path = fs_join(l->dir, "values.yaml");
     struct err *err = NULL;
@@ -274,7 +274,7 @@ static void lint_values(struct lint *l, struct arena *a)
         lint_say(l, CHART_LINT_INFO, VALUES_YAML, "file does not exist");
         return;
     }
-    r = check_values(l, path, a, &err);
+    r = check_values(l, path, &err);
     lint_passed(l, CHART_LINT_ERROR, VALUES_YAML, "", r, &err);
 }
 
@@ -283,5 +283,5 @@ void lint_metadata(struct lint *l)
     CLEANUP(arena_free) struct arena *a = arena_new(VALUES_MEMORY_MAX);
 
     lint_chart_yaml(l, a);
-    lint_values(l, a);
+    lint_values(l);
 }
