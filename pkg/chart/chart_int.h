@@ -83,8 +83,10 @@ NODISCARD int chart_load_source(const struct chart_source *s, struct chart_load_
                                 struct chart **ret, struct err **err);
 NODISCARD int chart_unpack(struct str packed, struct chart_load_state *state, struct chart_source *ret,
                            struct err **err);
-/* The apiVersion dispatcher of helm's pkg/chart/loader. */
+/* The apiVersion dispatcher of helm's pkg/chart/loader: 0, or 1 for version 3. */
 NODISCARD int chart_check_api_version(const struct chart_source *s, struct err **err);
+/* Version 3 charts are loaded, with all that can be wrong, before they are refused: `loaded` and *ret are what loading gave. */
+NODISCARD int chart_refuse_v3(int version, int loaded, struct chart **ret, struct err **err);
 
 /* documents.c */
 /* The next document of a text as Kubernetes' YAMLReader cuts it: documents end at a line that starts with "---", which

@@ -269,7 +269,7 @@ static int load_dir(const char *dir, const struct chart_log *log, struct chart *
         return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
     f.data = buf_str(&text);
     r = chart_check_api_version(&(struct chart_source){ .files = &f, .n = 1 }, err);
-    return r < 0 ? r : chart_load_dir(dir, log, ret, err);
+    return r < 0 ? r : chart_refuse_v3(r, chart_load_dir(dir, log, ret, err), ret, err);
 }
 
 /* Helm looks at the first 512 bytes; a shorter file is padded with zeros, which makes it "binary". */
@@ -295,7 +295,7 @@ static int load_file(const char *path, const struct chart_log *log, struct chart
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
     struct chart_load_state state = { .log = log };
     struct chart_source s = { 0 };
-    int r;
+    int r, version;
 
     r = fs_read_file(path, &packed, err);
     if (r < 0)
@@ -308,9 +308,9 @@ static int load_file(const char *path, const struct chart_log *log, struct chart
         /* Helm keeps the reason to itself; we say it behind Helm's words. */
         return err_wrap(err, r, "unable to load chart archive");
     }
-    r = chart_check_api_version(&s, err);
+    r = version = chart_check_api_version(&s, err);
     if (r >= 0)
-        r = chart_load_source(&s, &state, ret, err);
+        r = chart_refuse_v3(version, chart_load_source(&s, &state, ret, err), ret, err);
     chart_storage_unref(s.storage);
     return r;
 }

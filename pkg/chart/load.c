@@ -120,7 +120,7 @@ static int load_lock(struct loader *l, const struct chart_file *f, struct err **
 
     if (r < 0)
         return err_wrap(err, r, "cannot load " STR_FMT, STR_ARG(f->name));
-    l->chart->has_lock = true;
+    l->chart->has_lock = r > 0;
     return 0;
 }
 
@@ -434,15 +434,23 @@ int chart_check_api_version(const struct chart_source *s, struct err **err)
     if (version.n == 0 || str_eq(version, STR("v1")) || str_eq(version, STR("v2")))
         return 0;
     if (str_eq(version, STR("v3")))
-        return err_set(err, ERRC_UNSUPPORTED, "invalid chart apiVersion");
+        return 1;
     return err_set(err, ERRC_INVALID, "unsupported chart version");
+}
+
+int chart_refuse_v3(int version, int loaded, struct chart **ret, struct err **err)
+{
+    if (loaded < 0 || version == 0)
+        return loaded;
+    *ret = chart_unref(*ret);
+    return err_set(err, ERRC_UNSUPPORTED, "invalid chart apiVersion");
 }
 
 int chart_load_archive(struct str packed, const struct chart_log *log, struct chart **ret, struct err **err)
 {
     struct chart_load_state state = { .log = log };
     struct chart_source s = { 0 };
-    int r;
+    int r, version;
 
     r = chart_unpack(packed, &state, &s, err);
     if (r < 0) {
@@ -454,9 +462,9 @@ int chart_load_archive(struct str packed, const struct chart_log *log, struct ch
         }
         return err_wrap(err, r, "unable to load chart archive");
     }
-    r = chart_check_api_version(&s, err);
+    r = version = chart_check_api_version(&s, err);
     if (r >= 0)
-        r = chart_load_source(&s, &state, ret, err);
+        r = chart_refuse_v3(version, chart_load_source(&s, &state, ret, err), ret, err);
     chart_storage_unref(s.storage);
     return r;
 }

@@ -203,7 +203,7 @@ int dependency_list(const char *chart_path, size_t width, const struct chart_log
     if (r < 0)
         return r;
     md = chart_metadata(c);
-    if (md->n_dependencies == 0) {
+    if (!md->dependencies) { /* an empty list is a table without rows */
         buf_addf(out, "WARNING: no dependencies at %s\n", charts);
         return buf_check(out, err);
     }

@@ -458,11 +458,11 @@ int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *
 
     if (r < 0)
         return r;
-    if (!value_is_null(v)) {
-        r = wrap_decoding(err, decode_lock(a, v, &lock, err));
-        if (r < 0)
-            return r;
-    }
+    if (value_is_null(v))
+        return 0;
+    r = wrap_decoding(err, decode_lock(a, v, &lock, err));
+    if (r < 0)
+        return r;
     *ret = lock;
-    return 0;
+    return 1;
 }

@@ -55,6 +55,7 @@ NODISCARD int metadata_decode(struct arena *a, struct value v, struct metadata *
 NODISCARD int metadata_parse(struct arena *a, struct str yaml, struct metadata *md, struct err **err);
 /* UnmarshalStrict: a key that is there twice or that nothing knows is an error as well (`json: unknown field "x"`). */
 NODISCARD int metadata_parse_strict(struct arena *a, struct str yaml, struct metadata *md, struct err **err);
+/* A Chart.lock: 1, or 0 when its text is empty or null, which is no lock. */
 NODISCARD int metadata_lock_parse(struct arena *a, struct str yaml, struct metadata_lock *ret,
                                   struct err **err);
 

@@ -61,3 +61,4 @@ chart('one3',files={'requirements.yaml':'dependencies:\n- {name: q, version: 1.0
 chart('one4',apiVersion='v1',files={'requirements.yaml':'dependencies: [\n'})
 chart('one5',apiVersion='v1',files={'requirements.yaml':'- a\n'})
 chart('one6',files={'Chart.lock':'a: [\n'}); chart('one7',files={'Chart.lock':'x\n'}); chart('one8',files={'Chart.lock':''})
+chart('v3-bad',apiVersion='v3',extra='annotations: [a]\n'); chart('v3-sub',apiVersion='v3',files={'charts/q/values.yaml':'a: 1\n'})
