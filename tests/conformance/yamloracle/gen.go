@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 )
 
@@ -171,6 +172,16 @@ var yamlLines = []string{
 	"\"a\":1", "{\"a\":1}", "ba: !!merge <<", "!!str bb: x", "&k bc: x", "*k : x", "bd: \"\\/\"", "be: '\\n'", "bf:\tx", "bg: x\t", "- \t- x", "bh: |\t", "  x\ty", "bi: |x", "bj: \"a\n\n b\"",
 }
 
+// A text with one more line, at the depth of the line before it.
+func (g gen) putLine(text string) []byte {
+	more := []string{"{}", "[]", "{} # none", "[ ]", "\"\"", "null", "- {}"}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	at := g.Intn(len(lines))
+	indent := len(lines[at]) - len(strings.TrimLeft(lines[at], " "))
+	line := strings.Repeat(" ", indent) + more[g.Intn(len(more))]
+	return []byte(strings.Join(slices.Insert(lines, at+1, line), "\n"))
+}
+
 func (g gen) yaml() []byte {
 	switch g.Intn(8) {
 	case 0: // a printed tree, damaged a little
@@ -182,6 +193,11 @@ func (g gen) yaml() []byte {
 		return []byte("a: " + g.text(4) + "\n")
 	case 2:
 		return []byte(g.text(5))
+	case 3: // what toYaml of nothing leaves in a template
+		s, err := answer(frame{'p', g.json(g.tree(4))})
+		if err == nil {
+			return g.putLine(s)
+		}
 	}
 	var b strings.Builder
 	for n := 1 + g.Intn(7); n > 0; n-- {
