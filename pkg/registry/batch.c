@@ -90,17 +90,19 @@ static bool read_list(struct part *p, struct yml_reader *events)
     struct arena_mark mark = arena_mark(p->scratch);
     struct value entry;
     struct yml_event e;
-    size_t i;
 
     if (!next_is(events, YML_DOCUMENT) || !next_is(events, YML_LIST))
         return false;
-    for (i = 0; yml_reader_next(events, &e, NULL) == 0 && e.kind != YML_LIST_END; i++) {
+    for (size_t i = 0;; i++) {
+        if (yml_reader_next(events, &e, NULL) < 0) /* it must not be asked again */
+            return false;
+        if (e.kind == YML_LIST_END)
+            return i == p->n && next_is(events, YML_END);
         if (i == p->n || yml_reader_value(events, &e, p->scratch, &strict, &entry, NULL) < 0)
             return false;
         p->valid[i] = read_item(p, entry, &p->items[i]);
         arena_rewind(p->scratch, mark);
     }
-    return i == p->n && next_is(events, YML_END);
 }
 
 static void read_part(struct part *p)

@@ -331,8 +331,10 @@ int yml_reader_parse(struct yml_reader *r, struct yml_event *ret, struct err **e
 
     while (got == 0) {
         yaml_event_delete(&r->event);
-        if (!yaml_parser_parse(&r->parser, &r->event))
+        if (!yaml_parser_parse(&r->parser, &r->event)) {
+            r->ended = true; /* libyaml would give no events for ever */
             return fail_parse(r, err);
+        }
         got = take_event(r, &e, err);
     }
     if (got < 0)
