@@ -289,7 +289,7 @@ static int open_staging(struct importer *x, const char *folder, struct err **err
         return r;
     r = mirror_open(folder, true, &x->staging, err);
     if (r == 0) {
-        r = mirror_lock(x->staging, err);
+        r = mirror_hold(x->staging, err);
         if (r < 0)
             mirror_close(TAKE(x->staging));
     }
@@ -300,7 +300,6 @@ static int open_staging(struct importer *x, const char *folder, struct err **err
 static void close_staging(struct importer *x, const char *folder)
 {
     IGNORE_ERROR(fs_remove_tree(folder, NULL));
-    mirror_unlock(x->staging);
     mirror_close(x->staging);
 }
 

@@ -33,6 +33,8 @@ size_t mirror_cut(struct str s, size_t at);
 /* store.c: writers hold the lock. */
 NODISCARD int mirror_lock(struct mirror *m, struct err **err);
 void mirror_unlock(struct mirror *m);
+/* For a mirror of one's own, until it is closed: other processes see that it is in use; threads are not kept apart. */
+NODISCARD int mirror_hold(struct mirror *m, struct err **err);
 bool mirror_digest_valid(struct str digest);
 char *mirror_file(const struct mirror *m, const char *fmt, ...) PRINTF(2, 3)
     NODISCARD; /* a path below the folder; owned */

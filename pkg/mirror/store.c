@@ -271,6 +271,11 @@ static int lock_file(struct mirror *m, struct err **err)
     return r < 0 ? err_errno(err, errno, "%s", path) : 0;
 }
 
+int mirror_hold(struct mirror *m, struct err **err)
+{
+    return lock_file(m, err);
+}
+
 int mirror_lock(struct mirror *m, struct err **err)
 {
     int r;
