@@ -218,19 +218,25 @@ static bool open_multi(struct loop *l)
     return true;
 }
 
+/* Asked before each wait: who stopped it while there was no multi handle could not wake it. */
+static bool is_stopped(struct loop *l)
+{
+    bool stop;
+
+    pthread_mutex_lock(&l->lock);
+    stop = l->stop;
+    pthread_mutex_unlock(&l->lock);
+    return stop;
+}
+
 static void *loop_main(void *arg)
 {
     struct loop *l = arg;
-    bool stop = !open_multi(l);
 
-    if (stop)
+    if (!open_multi(l))
         return NULL;
-    while (!stop) {
+    while (!is_stopped(l))
         run_once(l);
-        pthread_mutex_lock(&l->lock);
-        stop = l->stop;
-        pthread_mutex_unlock(&l->lock);
-    }
     start_submitted(l);
     attend(l);
     stop_all(l);

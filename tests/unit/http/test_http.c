@@ -267,6 +267,21 @@ static void test_cancelling_the_client_ends_what_waits_and_what_comes(void **sta
     assert_true(clock_mono_ms() - start < 1000);
 }
 
+static void test_a_client_that_is_not_used_ends_at_once(void **state)
+{
+    int64_t start = clock_mono_ms();
+
+    UNUSED(state);
+    for (int i = 0; i < 20; i++) {
+        struct http_client *c = NULL;
+        struct err *err = NULL;
+
+        assert_ok(http_client_new(NULL, &c, &err), err);
+        http_client_free(c);
+    }
+    assert_true(clock_mono_ms() - start < 10000);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -282,6 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_connections_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_sink_gets_the_body, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_sink_that_fails_ends_the_transfer, setup, teardown),
+        cmocka_unit_test(test_a_client_that_is_not_used_ends_at_once),
         cmocka_unit_test_setup_teardown(test_cancelling_the_client_ends_what_waits_and_what_comes, setup,
                                         teardown),
     };
