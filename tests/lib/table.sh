@@ -69,48 +69,19 @@ cluster() {
     until [ -s "$table_base/api.ready" ] || [ $((n += 1)) -gt 400 ]; do sleep 0.05; done
 }
 
-# May the line change files? Commands that only read need no fresh copy afterwards.
-table_writes() { # LINE
-    case $1 in
-    *[\>\;\&]* | *package* | *' update'* | *' build'* | *pull* | *' -u '* | *output-dir* | *dependency-update*) return 0 ;;
-    esac
-    return 1
-}
-
-table_run() { # PROGRAM BASE LINE
-    local base=$2
-    cd "$base/work" || exit 99
+table_run() { # PROGRAM BASE LINE: in BASE/work, with the environment of table_run.py
+    program=$1 table_base=$2
     helm() { "$program" "$@"; }
-    export HOME=$base/home TZ=UTC HELM_CACHE_HOME=$base/home/cache HELM_CONFIG_HOME=$base/home/config
-    export HELM_DATA_HOME=$base/home/data KUBECONFIG=$base/home/kubeconfig
-    unset HELM_NAMESPACE XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
     eval "$3"
 }
 
 table_answer() { # TOPIC PROGRAM OUT [REGEX]
-    local topic=$1 program=$2 out=$3 only=${4:-.} base line status n=0 stale=1
+    local base
     base=$(mktemp -d) || return 1
-    table_base=$base table_server=$(realpath "${PINTLE:-build/pintle}")
     mkdir "$base/files" "$base/home" "$base/said"
-    table_files "$topic" "$base/files"
-    while IFS= read -r line; do
-        case $line in '' | '#'*) continue ;; esac
-        [[ $line =~ $only ]] || continue
-        if [ -n "$stale" ]; then
-            rm -rf "$base/work"
-            cp -a "$base/files" "$base/work"
-        fi
-        if compgen -G "$base/home/*" >/dev/null || compgen -G "$base/home/.*" >/dev/null; then
-            rm -rf "$base/home"
-            mkdir "$base/home"
-        fi
-        n=$((n + 1)) status=0
-        (table_run "$program" "$base" "$line") >"$base/said/$n.out" 2>"$base/said/$n.err" </dev/null || status=$?
-        stale=
-        table_writes "$line" && stale=1
-        printf '%s\n' "$status $line" >>"$base/said/cases"
-    done <"$table_data/$topic.cases"
-    python3 tests/lib/table_text.py blocks "$base/work" "$base/said" >"$out"
+    table_files "$1" "$base/files"
+    table_server=$(realpath "${PINTLE:-build/pintle}") python3 tests/lib/table_run.py "$base" "$2" "${4:-.}" <"$table_data/$1.cases"
+    python3 tests/lib/table_text.py blocks "$base/work" "$base/said" >"$3"
     [ -s "$base/api.pid" ] && kill "$(cat "$base/api.pid")"
     rm -rf "$base"
 }
