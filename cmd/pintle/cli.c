@@ -236,6 +236,8 @@ int64_t cli_duration_ns(const struct cli *c, const char *flag)
 
 const char *cli_color_mode(const struct cli *c)
 {
+    if (!c->parsed)
+        return "auto";
     return cli_string(c, cli_given(c, "colour") ? "colour" : "color");
 }
 

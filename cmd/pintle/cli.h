@@ -80,7 +80,7 @@ const char *cli_string(const struct cli *c,
                        const char *flag);               /* CLI_STRING; never NULL; borrowed until the end */
 int64_t cli_int(const struct cli *c, const char *flag); /* CLI_INT */
 int64_t cli_duration_ns(const struct cli *c, const char *flag); /* CLI_DURATION */
-/* --color or --colour: "never", "auto" or "always". */
+/* --color or --colour: "never", "auto" or "always"; "auto" before the flags are parsed. */
 const char *cli_color_mode(const struct cli *c);
 /* CLI_LIST and CLI_ARRAY: *n items; borrowed until the end. NULL when there are none. */
 const char *const *cli_list(const struct cli *c, const char *flag, size_t *n);
