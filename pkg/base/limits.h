@@ -48,6 +48,12 @@
 #define TEMPLATE_MEMORY_MAX (512 * MIB)        /* arena of one render */
 #define TEMPLATE_NODES_DEPTH_MAX 10000         /* nested parentheses and blocks in the source */
 
+/* JSONPath templates */
+#define JSONPATH_TEXT_MAX (64 * KIB)
+#define JSONPATH_DEPTH_MAX ((size_t)2000)    /* ranges in ranges, and levels that ".." goes down */
+#define JSONPATH_STEPS_MAX ((size_t)4000000) /* nodes that are printed and results of all nodes, together */
+#define JSONPATH_OUTPUT_MAX (64 * MIB)       /* text of one template */
+
 /* --set: Helm's figures (pkg/strvals) */
 #define STRVALS_INDEX_MAX 65536
 #define STRVALS_DEPTH_MAX 30

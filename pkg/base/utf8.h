@@ -14,8 +14,15 @@ size_t utf8_count(struct str s); /* runes; each invalid byte counts as one */
 
 bool utf8_is_print(
     uint32_t rune); /* Go's strconv.IsPrint: letters, marks, numbers, punctuation, symbols, U+0020 */
-bool utf8_is_space(uint32_t rune); /* Go's unicode.IsSpace */
+bool utf8_is_space(uint32_t rune);  /* Go's unicode.IsSpace */
+bool utf8_is_letter(uint32_t rune); /* Go's unicode.IsLetter */
+bool utf8_is_digit(uint32_t rune);  /* Go's unicode.IsDigit: decimal digits of any script */
 /* Go's strings.ToLower: rune by rune; invalid bytes become U+FFFD. */
 void utf8_lower(struct str s, struct buf *out);
 /* Go's strconv.Quote: in double quotes, what is not printable escaped, invalid bytes as \xNN. */
 void utf8_quote(struct str s, struct buf *out);
+/* %#U of a rune: "U+0078 'x'", without the character when it is not printable. */
+void utf8_print_code_point(uint32_t rune, struct buf *out);
+/* One character of a quoted text (Go's strconv.UnquoteChar) off the front of *s; an invalid byte is U+FFFD. False where Go
+ * says "invalid syntax". */
+bool utf8_unquote_char(struct str *s, char quote, uint32_t *ret, bool *ret_multibyte);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "template/lex.h"
+#include "base/utf8.h"
 
 #include "template/func.h"
 #include "template/quote.h"
@@ -131,7 +132,7 @@ static void fail_rune(struct lex *l, const char *what, const char *p)
 
     go_decode_rune((struct str){ p, left(l, p) }, &r);
     buf_addf(&b, "%s ", what);
-    go_print_code_point(r, &b);
+    utf8_print_code_point(r, &b);
     fail(l, arena_dup(l->arena, buf_str(&b)));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "template/number_node.h"
+#include "base/utf8.h"
 
 #include <math.h>
 
@@ -21,7 +22,7 @@ static bool parse_char(struct number *n, struct buf *why)
     bool multibyte;
     uint32_t r;
 
-    if (!go_unquote_char(&rest, '\'', &r, &multibyte)) {
+    if (!utf8_unquote_char(&rest, '\'', &r, &multibyte)) {
         buf_adds(why, "invalid syntax");
         return false;
     }

@@ -101,16 +101,6 @@ bool go_can_backquote(struct str s)
     return true;
 }
 
-void go_print_code_point(uint32_t r, struct buf *out)
-{
-    buf_addf(out, "U+%04X", (unsigned)r);
-    if (valid_rune(r) && unicode_is_print(r)) {
-        buf_adds(out, " '");
-        buf_add_rune(out, r);
-        buf_addc(out, '\'');
-    }
-}
-
 struct str go_truncate(struct str s, size_t n)
 {
     struct str rest = s;
@@ -126,102 +116,6 @@ struct str go_truncate(struct str s, size_t n)
 void tpl_print_quoted(struct str s, struct buf *out)
 {
     go_quote(s, '"', false, out);
-}
-
-static int hex_value(char c)
-{
-    if (ascii_is_digit(c))
-        return c - '0';
-    c = ascii_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool unquote_hex(struct str *s, size_t digits, uint32_t *ret)
-{
-    uint32_t r = 0;
-
-    if (s->n < digits)
-        return false;
-    for (size_t i = 0; i < digits; i++) {
-        int v = hex_value(s->p[i]);
-
-        if (v < 0)
-            return false;
-        r = r << 4 | (uint32_t)v;
-    }
-    *s = str_sub(*s, digits, s->n);
-    *ret = r;
-    return true;
-}
-
-static bool unquote_octal(struct str *s, char first, uint32_t *ret)
-{
-    uint32_t r = (uint32_t)(first - '0');
-
-    if (s->n < 2)
-        return false;
-    for (size_t i = 0; i < 2; i++) {
-        if (s->p[i] < '0' || s->p[i] > '7')
-            return false;
-        r = r << 3 | (uint32_t)(s->p[i] - '0');
-    }
-    *s = str_sub(*s, 2, s->n);
-    *ret = r;
-    return r <= 255;
-}
-
-/* What follows a backslash. */
-static bool unquote_escape(struct str *s, char quote, uint32_t *ret, bool *ret_multibyte)
-{
-    static const char names[] = "abtnvfr";
-    const char *name;
-    char c;
-
-    if (s->n == 0)
-        return false;
-    c = s->p[0];
-    *s = str_sub(*s, 1, s->n);
-    name = c ? strchr(names, c) : NULL;
-    if (name) {
-        *ret = (uint32_t)(name - names) + 7;
-        return true;
-    }
-    switch (c) {
-    case 'x':
-        return unquote_hex(s, 2, ret);
-    case 'u':
-    case 'U':
-        *ret_multibyte = true;
-        return unquote_hex(s, c == 'u' ? 4 : 8, ret) && valid_rune(*ret);
-    case '\\':
-        *ret = '\\';
-        return true;
-    case '\'':
-    case '"':
-        *ret = (unsigned char)c;
-        return c == quote;
-    default:
-        return c >= '0' && c <= '7' && unquote_octal(s, c, ret);
-    }
-}
-
-bool go_unquote_char(struct str *s, char quote, uint32_t *ret, bool *ret_multibyte)
-{
-    char c;
-
-    *ret_multibyte = false;
-    if (s->n == 0)
-        return false;
-    c = s->p[0];
-    if (c == quote && (quote == '\'' || quote == '"'))
-        return false;
-    if (c == '\\') {
-        *s = str_sub(*s, 1, s->n);
-        return unquote_escape(s, quote, ret, ret_multibyte);
-    }
-    *ret_multibyte = (unsigned char)c >= 0x80;
-    *s = str_sub(*s, go_decode_rune(*s, ret), s->n);
-    return true;
 }
 
 /* Go drops carriage returns from raw strings. */
@@ -261,7 +155,7 @@ bool go_unquote(struct arena *a, struct str s, struct str *ret)
         uint32_t r;
         bool multibyte;
 
-        if (!go_unquote_char(&in, '"', &r, &multibyte))
+        if (!utf8_unquote_char(&in, '"', &r, &multibyte))
             return false;
         if (r < 0x80 || !multibyte)
             buf_addc(&out, (char)r);

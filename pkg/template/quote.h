@@ -15,12 +15,8 @@ size_t go_decode_rune(struct str s, uint32_t *ret);
 void go_quote(struct str s, char quote, bool ascii, struct buf *out);
 void go_quote_rune(uint32_t r, bool ascii, struct buf *out); /* strconv.QuoteRune */
 bool go_can_backquote(struct str s);
-/* %#U of a rune: "U+0078 'x'", without the character when it is not printable. */
-void go_print_code_point(uint32_t r, struct buf *out);
 /* At most n runes of s. */
 struct str go_truncate(struct str s, size_t n);
 
 /* The text between the quotes of "…" or `…`; false where Go says "invalid syntax". Lives in `a` or borrows from s. */
 bool go_unquote(struct arena *a, struct str s, struct str *ret);
-/* One character of a quoted text (strconv.UnquoteChar) off the front of *s. */
-bool go_unquote_char(struct str *s, char quote, uint32_t *ret, bool *ret_multibyte);
