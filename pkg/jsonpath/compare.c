@@ -37,8 +37,8 @@ static const struct comparison {
     const char *op;
     bool less, equal, greater; /* what it is true of */
 } comparisons[] = {
-    { "<", .less = true },  { "<=", .less = true, .equal = true },
-    { "==", .equal = true }, { "!=", .less = true, .greater = true },
+    { "<", .less = true },    { "<=", .less = true, .equal = true },
+    { "==", .equal = true },  { "!=", .less = true, .greater = true },
     { ">", .greater = true }, { ">=", .greater = true, .equal = true },
 };
 

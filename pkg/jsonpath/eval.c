@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "base/number.h"
-#include "json/json.h"
 #include "jsonpath/jsonpath_int.h"
+#include "json/json.h"
 
 #define RESULTS_MEMORY_MAX (JSONPATH_STEPS_MAX * 128) /* more than so many steps make */
 
@@ -10,9 +10,9 @@
 struct run {
     struct arena *arena; /* lists of results; rewound behind each round of a range */
     struct buf *out;
-    size_t begun, inside, ended;  /* ranges: read and not entered, entered, ends read and not left */
-    const struct node *last_end;  /* the action that ended a range last */
-    size_t silent;                /* ranges without a result, which are walked through to find their end */
+    size_t begun, inside, ended; /* ranges: read and not entered, entered, ends read and not left */
+    const struct node *last_end; /* the action that ended a range last */
+    size_t silent;               /* ranges without a result, which are walked through to find their end */
     size_t depth, steps;
 };
 
@@ -39,8 +39,9 @@ static int over(struct err **err, const char *what, size_t max)
 static int step(struct run *run, struct err **err)
 {
     run->steps++;
-    return run->steps > JSONPATH_STEPS_MAX || arena_failed(run->arena) ?
-               over(err, "steps", JSONPATH_STEPS_MAX) : 0;
+    return run->steps > JSONPATH_STEPS_MAX || arena_failed(run->arena)
+               ? over(err, "steps", JSONPATH_STEPS_MAX)
+               : 0;
 }
 
 static int add(struct run *run, struct value_list *l, struct value v, struct err **err)
@@ -62,7 +63,8 @@ static int walk_list(struct run *run, const struct node_list *nodes, struct valu
     return r;
 }
 
-static int walk_text(struct run *run, const struct node *n, struct value in, struct value *ret, struct err **err)
+static int walk_text(struct run *run, const struct node *n, struct value in, struct value *ret,
+                     struct err **err)
 {
     struct value_list l = VALUE_LIST_INIT(run->arena);
     int r = add(run, &l, value_from_str(n->text), err);
@@ -147,8 +149,8 @@ static int resolve_bounds(const struct bound b[3], int64_t len, int64_t *ret_fro
     return 0;
 }
 
-static int slice(struct run *run, const struct node *n, struct value list, struct value_list *l, bool *ret_stop,
-                 struct err **err)
+static int slice(struct run *run, const struct node *n, struct value list, struct value_list *l,
+                 bool *ret_stop, struct err **err)
 {
     int64_t from = 0, to = 0, by = n->bounds[2].known ? n->bounds[2].at : 1;
     int r;
@@ -334,25 +336,21 @@ static int walk_filter(struct run *run, const struct node *n, struct value in, s
     return r;
 }
 
-static int walk_inner(struct run *run, const struct node *n, struct value in, struct value *ret, struct err **err)
+static int walk_inner(struct run *run, const struct node *n, struct value in, struct value *ret,
+                      struct err **err)
 {
     return walk_list(run, &n->nodes, in, ret, err);
 }
 
 static int walk(struct run *run, const struct node *n, struct value in, struct value *ret, struct err **err)
 {
-    static int (*const walkers[])(struct run *run, const struct node *n, struct value in, struct value *ret,
+    static int (*const walkers[])(struct run * run, const struct node *n, struct value in, struct value *ret,
                                   struct err **err) = {
-        [NODE_TEXT] = walk_text,
-        [NODE_LIST] = walk_inner,
-        [NODE_FIELD] = walk_field,
-        [NODE_IDENTIFIER] = walk_identifier,
-        [NODE_ARRAY] = walk_array,
-        [NODE_FILTER] = walk_filter,
-        [NODE_LITERAL] = walk_literal,
-        [NODE_WILDCARD] = walk_wildcard,
-        [NODE_RECURSIVE] = walk_recursive,
-        [NODE_UNION] = walk_union,
+        [NODE_TEXT] = walk_text,           [NODE_LIST] = walk_inner,
+        [NODE_FIELD] = walk_field,         [NODE_IDENTIFIER] = walk_identifier,
+        [NODE_ARRAY] = walk_array,         [NODE_FILTER] = walk_filter,
+        [NODE_LITERAL] = walk_literal,     [NODE_WILDCARD] = walk_wildcard,
+        [NODE_RECURSIVE] = walk_recursive, [NODE_UNION] = walk_union,
     };
 
     return walkers[n->kind](run, n, in, ret, err);

@@ -29,7 +29,7 @@ struct node_list {
 
 struct node {
     enum node_kind kind;
-    struct str text;         /* TEXT, FIELD, IDENTIFIER; a filter's operator, "" to ask whether something is there */
+    struct str text; /* TEXT, FIELD, IDENTIFIER; a filter's operator, "" to ask whether something is there */
     struct value literal;    /* LITERAL */
     struct bound bounds[3];  /* ARRAY: from, to, step */
     struct node_list nodes;  /* LIST; UNION: lists; FILTER: the left side */
@@ -42,4 +42,5 @@ struct jsonpath {
 };
 
 /* As a filter compares them. INVALID for kinds that cannot be compared, or an operator that is none. */
-NODISCARD int jsonpath_compare(struct str op, struct value left, struct value right, bool *ret, struct err **err);
+NODISCARD int jsonpath_compare(struct str op, struct value left, struct value right, bool *ret,
+                               struct err **err);

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "jsonpath/jsonpath.h"
+#include "json/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

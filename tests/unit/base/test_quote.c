@@ -39,11 +39,55 @@ static void test_white_space_is_unicodes(void **state)
         assert_false(utf8_is_space(others[i]));
 }
 
+static void test_one_character_of_a_quoted_text(void **state)
+{
+    static const struct {
+        const char *text;
+        bool valid;
+        uint32_t want;
+        size_t width;
+    } cases[] = {
+        { "a'", true, 'a', 1 },    { "\\n", true, '\n', 2 },    { "\\u00e9x", true, 0xe9, 6 },
+        { "\\101", true, 'A', 4 }, { "\xff", true, 0xfffd, 1 }, { "\\\"", true, '"', 2 },
+        { "\\'", false, 0, 0 },    { "\"", false, 0, 0 },       { "\\ud800", false, 0, 0 },
+        { "\\x4", false, 0, 0 },   { "\\777", false, 0, 0 },    { "", false, 0, 0 },
+    };
+
+    UNUSED(state);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct str text = str_from(cases[i].text), rest = text;
+        uint32_t r = 0;
+        bool multibyte, valid = utf8_unquote_char(&rest, '"', &r, &multibyte);
+
+        assert_case_num(cases[i].text, valid, cases[i].valid);
+        if (!valid)
+            continue;
+        assert_case_num(cases[i].text, r, cases[i].want);
+        assert_case_num(cases[i].text, (int64_t)(text.n - rest.n), (int64_t)cases[i].width);
+    }
+}
+
+static void test_code_points_letters_and_digits(void **state)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(64);
+
+    UNUSED(state);
+    utf8_print_code_point('!', &b);
+    utf8_print_code_point('\t', &b);
+    utf8_print_code_point(0x203d, &b);
+    assert_str(buf_str(&b), "U+0021 '!'U+0009U+203D '\xe2\x80\xbd'");
+    assert_true(utf8_is_letter('a') && utf8_is_letter(0x43a) && !utf8_is_letter('1') && !utf8_is_letter('_'));
+    assert_true(utf8_is_digit('7') && utf8_is_digit(0x0663) && !utf8_is_digit(0xb2));
+    assert_false(utf8_is_letter(UINT32_MAX) || utf8_is_digit(UINT32_MAX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quoting_follows_go),
         cmocka_unit_test(test_white_space_is_unicodes),
+        cmocka_unit_test(test_one_character_of_a_quoted_text),
+        cmocka_unit_test(test_code_points_letters_and_digits),
     };
 
     return RUN_TESTS(tests);

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "json/json.h"
 #include "lib/check.h"
+#include "json/json.h"
 
 static int print(struct str text, struct value v, struct buf *out, struct err **err)
 {
@@ -78,8 +78,8 @@ static void answer(struct str expression, struct value v, struct buf *said)
 static void test_says_what_helm_says(void **state)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-    CLEANUP(buf_done) struct buf files = BUF_INIT(MIB), wants = BUF_INIT(MIB), want = BUF_INIT(MIB),
-                                 got = BUF_INIT(MIB);
+    CLEANUP(buf_done) struct buf files = BUF_INIT(MIB), wants = BUF_INIT(MIB);
+    CLEANUP(buf_done) struct buf want = BUF_INIT(MIB), got = BUF_INIT(MIB);
     struct str rest, expression;
     struct value v;
     size_t n = 0;
@@ -123,8 +123,8 @@ static void test_failures_have_a_code_and_a_reason(void **state)
         { "before{.missing}", ERRC_NOT_FOUND, "missing is not found" },
     };
     CLEANUP(arena_free) struct arena *a = arena_new(MIB);
-    const struct value v = parse_json(
-        a, STR("{\"l\":[1,2,null],\"b\":[true],\"d\":[[1,2]],\"m\":{\"x\":1},\"s\":\"text\"}"));
+    const struct value v =
+        parse_json(a, STR("{\"l\":[1,2,null],\"b\":[true],\"d\":[[1,2]],\"m\":{\"x\":1},\"s\":\"text\"}"));
 
     UNUSED(state);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -145,11 +145,8 @@ static void test_compares_whole_numbers_of_all_types(void **state)
     static const struct {
         const char *expression, *want;
     } cases[] = {
-        { "{[?(@==3)]}", "3 3" },
-        { "{[?(@!=3)]}", "-1 18446744073709551615" },
-        { "{[?(@<3)]}", "-1" },
-        { "{[?(@<=3)]}", "-1 3 3" },
-        { "{[?(@>-1)]}", "3 3 18446744073709551615" },
+        { "{[?(@==3)]}", "3 3" },    { "{[?(@!=3)]}", "-1 18446744073709551615" },  { "{[?(@<3)]}", "-1" },
+        { "{[?(@<=3)]}", "-1 3 3" }, { "{[?(@>-1)]}", "3 3 18446744073709551615" },
     };
 
     UNUSED(state);
