@@ -15,7 +15,7 @@
 
 #define OUTPUT_MAX (256 * MIB)
 
-const struct cli_special helm_format = { .type_name = "format" };
+const struct cli_special helm_output_flag = { .type_name = "format" };
 
 int helm_output_format(const struct cli *c, enum helm_format *ret, struct err **err)
 {

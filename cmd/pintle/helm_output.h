@@ -14,12 +14,12 @@ struct helm_list {
     bool no_headers;
     size_t width_max; /* of a column; longer texts end in "..."; 0: any */
 };
-#define HELM_OUTPUT_FLAG                                                                 \
-    {                                                                                    \
-        "output", 'o', CLI_STRING, "table", NULL,                                        \
-            "prints the output in the specified format: table, json, yaml", &helm_format \
+#define HELM_OUTPUT_FLAG                                                                      \
+    {                                                                                         \
+        "output", 'o', CLI_STRING, "table", NULL,                                             \
+            "prints the output in the specified format: table, json, yaml", &helm_output_flag \
     }
-extern const struct cli_special helm_format;
+extern const struct cli_special helm_output_flag;
 
 enum helm_format { HELM_TABLE, HELM_JSON, HELM_YAML };
 /* What --output says; INVALID in pflag's words. */

@@ -252,7 +252,7 @@ static bool find_at_a_glance(struct registry_db *d, struct str repository, struc
 {
     struct reading rd = { .db = d, .repository = repository };
     struct arena_mark mark = arena_mark(a);
-    struct registry_version picked;
+    struct registry_version picked = { 0 };
     bool found = false;
 
     if (index_file_open(d, repository, &rd.file, NULL) != 1)
@@ -274,7 +274,7 @@ int registry_find(struct registry_db *d, struct str repository, struct str chart
 {
     CLEANUP(semver_constraint_free) struct semver_constraint *c = NULL;
     struct reading rd = { .db = d, .repository = repository };
-    struct registry_version picked;
+    struct registry_version picked = { 0 };
     struct semver exact;
     struct err *cause = NULL;
     int r = 0;

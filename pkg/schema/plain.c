@@ -9,7 +9,7 @@
 /* Keywords that do not start with '$' and are not known mean nothing to any draft. */
 static enum plain_shape shape_of(struct str name)
 {
-    const struct plain_keyword *k = plain_keyword_find(name);
+    const struct plain_keyword *k = schema_plain_keyword(name);
 
     if (k)
         return k->shape;

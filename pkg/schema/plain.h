@@ -34,4 +34,4 @@ struct plain_keyword {
     unsigned types; /* TYPE_…: values that are asked; 0: it asks nothing by itself */
     bool (*fits)(const struct plain_asked *a);
 };
-const struct plain_keyword *plain_keyword_find(struct str name); /* NULL: not among them */
+const struct plain_keyword *schema_plain_keyword(struct str name); /* NULL: not among them */

@@ -342,7 +342,7 @@ static const struct plain_keyword keywords[] = {
     { { "writeOnly", 9 }, BOOLEAN, 0, NULL },
 };
 
-const struct plain_keyword *plain_keyword_find(struct str name)
+const struct plain_keyword *schema_plain_keyword(struct str name)
 {
     size_t lo = 0, hi = ARRAY_SIZE(keywords);
 
@@ -374,7 +374,7 @@ static bool is_valid(struct surely *q, struct value schema, struct value v, int 
             return valid;
     }
     for (struct value_iter it = value_iter(schema); value_next(&it);) {
-        const struct plain_keyword *k = plain_keyword_find(it.key);
+        const struct plain_keyword *k = schema_plain_keyword(it.key);
         struct plain_asked a = { q, schema, it.v, v, depth };
 
         if (k && (k->types & type) && !k->fits(&a))

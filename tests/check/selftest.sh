@@ -99,7 +99,7 @@ layer_cycle() { printf 'base: value\nvalue: base\n' >tests/check/layers.txt; }
 header_without_its_include() { echo 'size_t value_size(void);' >>pkg/value/value.h; }
 header_without_guard() { sed -i /pragma/d pkg/value/value.h; }
 bad_indent() { sed -i 's/^    return/  return/' pkg/value/value.c; }
-nothing_to_format() { git rm -qr --cached pkg cmd; rm -rf pkg cmd; }
+nothing_to_format() { git rm -q --cached -- '*.c' '*.h'; find . -name '*.[ch]' -delete; }
 long_function() { in_value "int value_two(void)
 {
 $(yes '    base_one();' | head -n 120)
