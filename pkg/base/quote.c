@@ -202,3 +202,19 @@ bool utf8_unquote_char(struct str *s, char quote, uint32_t *ret, bool *ret_multi
         *ret = RUNE_ERROR;
     return true;
 }
+
+bool utf8_unquote(struct str s, char quote, struct buf *out)
+{
+    while (s.n > 0) {
+        uint32_t r;
+        bool multibyte;
+
+        if (!utf8_unquote_char(&s, quote, &r, &multibyte))
+            return false;
+        if (r < 0x80 || !multibyte)
+            buf_addc(out, (char)r);
+        else
+            buf_add_rune(out, r);
+    }
+    return true;
+}

@@ -26,3 +26,5 @@ void utf8_print_code_point(uint32_t rune, struct buf *out);
 /* One character of a quoted text (Go's strconv.UnquoteChar) off the front of *s; an invalid byte is U+FFFD. False where Go
  * says "invalid syntax". */
 bool utf8_unquote_char(struct str *s, char quote, uint32_t *ret, bool *ret_multibyte);
+/* ... all of them, appended to `out`; at most three bytes for each of s. */
+bool utf8_unquote(struct str s, char quote, struct buf *out);

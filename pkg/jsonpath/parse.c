@@ -347,17 +347,8 @@ static bool unquote(struct arena *a, struct str s, struct str *ret)
         *ret = s;
         return true;
     }
-    while (s.n > 0) {
-        uint32_t r;
-        bool multibyte;
-
-        if (!utf8_unquote_char(&s, quote, &r, &multibyte))
-            return false;
-        if (r < 0x80 || !multibyte)
-            buf_addc(&out, (char)r);
-        else
-            buf_add_rune(&out, r);
-    }
+    if (!utf8_unquote(s, quote, &out))
+        return false;
     *ret = arena_dup(a, buf_str(&out));
     return true;
 }

@@ -151,17 +151,8 @@ bool go_unquote(struct arena *a, struct str s, struct str *ret)
         *ret = in;
         return true;
     }
-    while (in.n > 0) {
-        uint32_t r;
-        bool multibyte;
-
-        if (!utf8_unquote_char(&in, '"', &r, &multibyte))
-            return false;
-        if (r < 0x80 || !multibyte)
-            buf_addc(&out, (char)r);
-        else
-            buf_add_rune(&out, r);
-    }
+    if (!utf8_unquote(in, '"', &out))
+        return false;
     *ret = arena_dup(a, buf_str(&out));
     return true;
 }

@@ -67,6 +67,16 @@ static void test_one_character_of_a_quoted_text(void **state)
     }
 }
 
+static void test_a_whole_text_is_unquoted(void **state)
+{
+    CLEANUP(buf_done) struct buf b = BUF_INIT(64);
+
+    UNUSED(state);
+    assert_true(utf8_unquote(STR("a\\n\\x80\\u00e9\xff"), '"', &b));
+    assert_str(buf_str(&b), "a\n\x80\xc3\xa9\xef\xbf\xbd");
+    assert_false(utf8_unquote(STR("a\\q"), '"', &b));
+}
+
 static void test_code_points_letters_and_digits(void **state)
 {
     CLEANUP(buf_done) struct buf b = BUF_INIT(64);
@@ -87,6 +97,7 @@ int main(void)
         cmocka_unit_test(test_quoting_follows_go),
         cmocka_unit_test(test_white_space_is_unicodes),
         cmocka_unit_test(test_one_character_of_a_quoted_text),
+        cmocka_unit_test(test_a_whole_text_is_unquoted),
         cmocka_unit_test(test_code_points_letters_and_digits),
     };
 
