@@ -270,6 +270,12 @@ int chart_found_load(const struct chart_found *f, const struct chart_log *log, s
     return chart_load_archive(buf_str(&f->remote.archive), log, ret, err);
 }
 
+int chart_found_load_to_render(const struct chart_found *f, const struct chart_log *log, struct chart **ret,
+                               struct err **err)
+{
+    return f->path ? chart_load_to_render(f->path, log, ret, err) : chart_found_load(f, log, ret, err);
+}
+
 /* ---- its dependencies -------------------------------------------------------------------------------------------- */
 
 static void dependency_line(void *ctx, struct str text)

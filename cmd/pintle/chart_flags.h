@@ -106,6 +106,9 @@ DEFINE_CLEANUP_VALUE(struct chart_found, chart_found_done)
 NODISCARD int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret, struct err **err);
 NODISCARD int chart_found_load(const struct chart_found *f, const struct chart_log *log, struct chart **ret,
                                struct err **err);
+/* By chart_load_to_render() where that is possible. */
+NODISCARD int chart_found_load_to_render(const struct chart_found *f, const struct chart_log *log,
+                                         struct chart **ret, struct err **err);
 
 /* dependency_update() or dependency_build() for the chart in the folder `path`, with helm's files and CHART_SERVER_FLAGS. What it
  * tells on the way goes to c->out. */

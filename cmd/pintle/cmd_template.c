@@ -305,7 +305,7 @@ static int check_dependencies(struct template_job *j, const struct chart_found *
         if (r < 0)
             return r;
         j->chart = chart_unref(j->chart);
-        r = chart_found_load(found, &j->log, &j->chart, err);
+        r = chart_found_load_to_render(found, &j->log, &j->chart, err);
         return r < 0 ? err_wrap(err, r, "failed reloading chart after repo update") : 0;
     }
     if (r < 0 && err)
@@ -327,7 +327,7 @@ static int load(struct template_job *j, struct err **err)
     if (r >= 0)
         r = chart_flags_values(j->c, j->arena, &j->values, err);
     if (r >= 0)
-        r = chart_found_load(&found, &j->log, &j->chart, err);
+        r = chart_found_load_to_render(&found, &j->log, &j->chart, err);
     if (r >= 0)
         r = chart_check_installable(j->chart, err);
     if (r < 0)

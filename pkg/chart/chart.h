@@ -38,6 +38,9 @@ void chart_log_attr(struct buf *out, const char *name, struct str value);
 /* On success *ret is a new reference. Fails with NOT_FOUND, PARSE, INVALID or LIMIT in Helm's words. Bytes are copied:
  * nothing of the input is needed afterwards. */
 NODISCARD int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err);
+/* The same for who renders it next: a thread parses templates while the rest is loaded. */
+NODISCARD int chart_load_to_render(const char *path, const struct chart_log *log, struct chart **ret,
+                                   struct err **err);
 /* The chart in a folder as helm's pkg/chart/v2/loader loads it: without a look at apiVersion. */
 NODISCARD int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret,
                              struct err **err);

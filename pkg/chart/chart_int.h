@@ -45,6 +45,7 @@ struct chart {
     pthread_mutex_t sets_lock; /* of the rest, which is filled by renders */
     bool schema_asked;         /* the schema was asked once */
     struct schema *compiled;   /* of `schema`; NULL: not used yet */
+    struct parsing *ahead;     /* its own templates, in the order of `templates`; NULL: taken, or not asked for */
     struct chart_set *sets;    /* newest first; an entry never changes or goes before the chart */
     size_t n_sets;
 };
@@ -78,6 +79,7 @@ struct chart_load_state {
     const struct chart_log *log;
     size_t depth;    /* charts in charts */
     size_t unpacked; /* bytes of all archives, nested ones included */
+    bool to_render;  /* parse the templates ahead */
 };
 NODISCARD int chart_load_source(const struct chart_source *s, struct chart_load_state *state,
                                 struct chart **ret, struct err **err);

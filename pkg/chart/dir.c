@@ -244,21 +244,25 @@ static int chart_read_dir(const char *path, const struct chart_log *log, struct 
 
 /* ---- a path from the command line ---- */
 
-int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err)
+static int load_folder(const char *dir, struct chart_load_state *state, struct chart **ret, struct err **err)
 {
-    struct chart_load_state state = { .log = log };
     struct chart_source s = { 0 };
     CLEANUP(free_ptr) char *full = fs_absolute(dir);
-    int r = chart_read_dir(full, log, &s, err);
+    int r = chart_read_dir(full, state->log, &s, err);
 
     if (r < 0)
         return r;
-    r = chart_load_source(&s, &state, ret, err);
+    r = chart_load_source(&s, state, ret, err);
     chart_storage_unref(s.storage);
     return r;
 }
 
-static int load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err)
+int chart_load_dir(const char *dir, const struct chart_log *log, struct chart **ret, struct err **err)
+{
+    return load_folder(dir, &(struct chart_load_state){ .log = log }, ret, err);
+}
+
+static int load_dir(const char *dir, struct chart_load_state *state, struct chart **ret, struct err **err)
 {
     CLEANUP(free_ptr) char *chart_yaml = fs_join(dir, "Chart.yaml");
     CLEANUP(buf_done) struct buf text = BUF_INIT(ARCHIVE_FILE_MAX);
@@ -269,7 +273,7 @@ static int load_dir(const char *dir, const struct chart_log *log, struct chart *
         return err_wrap(err, r, "unable to detect chart at %s", chart_yaml);
     f.data = buf_str(&text);
     r = chart_check_api_version(&(struct chart_source){ .files = &f, .n = 1 }, err);
-    return r < 0 ? r : chart_refuse_v3(r, chart_load_dir(dir, log, ret, err), ret, err);
+    return r < 0 ? r : chart_refuse_v3(r, load_folder(dir, state, ret, err), ret, err);
 }
 
 /* Helm looks at the first 512 bytes; a shorter file is padded with zeros, which makes it "binary". */
@@ -290,10 +294,9 @@ static int ensure_archive(const char *path, struct str packed, struct err **err)
                    type);
 }
 
-static int load_file(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
+static int load_file(const char *path, struct chart_load_state *state, struct chart **ret, struct err **err)
 {
     CLEANUP(buf_done) struct buf packed = BUF_INIT(ARCHIVE_PACKED_MAX);
-    struct chart_load_state state = { .log = log };
     struct chart_source s = { 0 };
     int r, version;
 
@@ -303,24 +306,34 @@ static int load_file(const char *path, const struct chart_log *log, struct chart
     r = ensure_archive(path, buf_str(&packed), err);
     if (r < 0)
         return r;
-    r = chart_unpack(buf_str(&packed), &state, &s, err);
+    r = chart_unpack(buf_str(&packed), state, &s, err);
     if (r < 0) {
         /* Helm keeps the reason to itself; we say it behind Helm's words. */
         return err_wrap(err, r, "unable to load chart archive");
     }
     r = version = chart_check_api_version(&s, err);
     if (r >= 0)
-        r = chart_refuse_v3(version, chart_load_source(&s, &state, ret, err), ret, err);
+        r = chart_refuse_v3(version, chart_load_source(&s, state, ret, err), ret, err);
     chart_storage_unref(s.storage);
     return r;
 }
 
-int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
+static int load_path(const char *path, struct chart_load_state *state, struct chart **ret, struct err **err)
 {
     CLEANUP(free_ptr) char *full = fs_absolute(path);
     struct stat st;
 
     if (stat(full, &st) < 0)
         return fs_path_error(err, "stat", path, errno);
-    return S_ISDIR(st.st_mode) ? load_dir(full, log, ret, err) : load_file(path, log, ret, err);
+    return S_ISDIR(st.st_mode) ? load_dir(full, state, ret, err) : load_file(path, state, ret, err);
+}
+
+int chart_load(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
+{
+    return load_path(path, &(struct chart_load_state){ .log = log }, ret, err);
+}
+
+int chart_load_to_render(const char *path, const struct chart_log *log, struct chart **ret, struct err **err)
+{
+    return load_path(path, &(struct chart_load_state){ .log = log, .to_render = true }, ret, err);
 }

@@ -4,7 +4,8 @@
 
 #include "archive/archive.h"
 #include "base/limits.h"
-#include "chart/chart_int.h"
+#include "chart/parsing.h"
+#include "chart/sets.h"
 #include "schema/schema.h"
 #include "yaml/yaml.h"
 
@@ -57,6 +58,7 @@ struct chart *chart_unref(struct chart *c)
         free(s->key);
         free(s);
     }
+    chart_parsing_free(c->ahead);
     schema_free(c->compiled);
     pthread_mutex_destroy(&c->sets_lock);
     doc_unref(c->values);
@@ -237,6 +239,8 @@ static int load_own_files(struct loader *l, struct err **err)
         if (r < 0)
             return r;
     }
+    if (l->state->to_render && l->state->depth == 0)
+        chart_parse_ahead(c);
     for (size_t i = 0; i < c->n_files; i++) {
         r = load_file(l, &c->files[i], err);
         if (r < 0)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chart/sets.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/map.h"
+#include "chart/parsing.h"
 
 #define SETS_MAX 8 /* parsed template sets that a chart keeps */
-/* Bytes of templates from which on a second thread saves more than it costs. */
-#define THREAD_MIN ((size_t)128 * KIB)
 
 struct set_loader {
     struct chart *chart;
@@ -18,15 +16,9 @@ struct set_loader {
     const struct tpl_set *set; /* NULL: not there yet */
     struct tpl_set *own;       /* NULL: the chart keeps it */
 
-    /* What the threads share: each takes the next file. */
-    atomic_size_t next;
-    struct tpl_file **files; /* by their place in the list */
-    struct err **errs;
+    struct parsing *parsing; /* NULL: the set was there already, as are those below */
+    size_t *numbers;         /* of each template in it */
     const uint32_t *same_as; /* an earlier file with this text; the file itself: none */
-    struct arena *arena;     /* of the thread */
-    cpu_set_t processors;    /* where it may run */
-    pthread_t thread;
-    bool runs;
 };
 
 /* ---- kept per shape of the tree ---- */
@@ -112,84 +104,77 @@ static const uint32_t *find_same(const struct template_list *l)
 
 /* ---- parsing ---- */
 
-static void parse_some(struct set_loader *s, struct arena *a)
+void chart_parse_ahead(struct chart *c)
 {
-    for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->list->n;) {
-        const struct template_file *f = &s->list->items[i];
+    size_t bytes = 0;
 
-        if (s->same_as[i] == i && tpl_file_parse(a, f->path, f->text, &s->files[i], &s->errs[i]) < 0)
-            atomic_store(&s->next, s->list->n); /* all before it are taken */
+    c->ahead = chart_parsing_new();
+    for (size_t i = 0; i < c->n_files; i++) {
+        const struct chart_file *f = &c->files[i];
+
+        if (str_has_prefix(f->name, STR("templates/")))
+            chart_parsing_add(c->ahead,
+                              arena_printf(c->storage->arena, STR_FMT "/" STR_FMT, STR_ARG(c->metadata.name),
+                                           STR_ARG(f->name)),
+                              f->data);
+        if (str_contains(f->name, STR("templates/")))
+            bytes += f->data.n;
     }
+    chart_parsing_start(c->ahead, bytes);
 }
 
-static void *thread_main(void *p)
+static struct parsing *take_ahead(struct chart *c)
 {
-    struct set_loader *s = p;
+    struct parsing *p;
 
-    pthread_setaffinity_np(pthread_self(), sizeof(s->processors), &s->processors);
-    parse_some(s, s->arena);
-    return NULL;
-}
-
-/* Linux may leave a new thread on the processor of the old one until the next tick, which is longer than all of this takes. So it
- * starts on another one, and is free from then on. False: there is no other, or no thread. */
-static bool start_thread(struct set_loader *s)
-{
-    int here = sched_getcpu();
-    cpu_set_t others;
-    pthread_attr_t attr;
-    bool ok;
-
-    if (here < 0 || sched_getaffinity(0, sizeof(s->processors), &s->processors) < 0)
-        return false;
-    others = s->processors;
-    CPU_CLR((size_t)here, &others);
-    if (CPU_COUNT(&others) == 0 || pthread_attr_init(&attr) != 0)
-        return false;
-    ok = pthread_attr_setaffinity_np(&attr, sizeof(others), &others) == 0 &&
-         pthread_create(&s->thread, &attr, thread_main, s) == 0;
-    pthread_attr_destroy(&attr);
-    return ok;
+    pthread_mutex_lock(&c->sets_lock);
+    p = TAKE(c->ahead);
+    pthread_mutex_unlock(&c->sets_lock);
+    return p;
 }
 
 static void start(struct set_loader *s)
 {
-    size_t n = s->list->n, bytes = 0;
+    size_t bytes = 0, next = 0;
+    bool ahead;
 
-    s->files = xcalloc(n + 1, sizeof(*s->files));
-    s->errs = xcalloc(n + 1, sizeof(*s->errs));
+    s->parsing = take_ahead(s->chart);
+    ahead = s->parsing != NULL;
+    if (ahead)
+        next = s->chart->templates.n;
+    else
+        s->parsing = chart_parsing_new();
     s->same_as = find_same(s->list);
-    for (size_t i = 0; i < n; i++)
-        if (s->same_as[i] == i)
-            bytes += s->list->items[i].text.n;
-    if (bytes < THREAD_MIN)
-        return;
-    s->arena = arena_new(TEMPLATE_MEMORY_MAX);
-    s->runs = start_thread(s);
-}
+    s->numbers = xcalloc(s->list->n + 1, sizeof(*s->numbers));
+    for (size_t i = 0; i < s->list->n; i++) {
+        const struct template_file *f = &s->list->items[i];
 
-static void join(struct set_loader *s)
-{
-    if (s->runs)
-        pthread_join(s->thread, NULL);
-    s->runs = false;
+        if (ahead && !f->node->parent && str_eq(chart_parsing_path(s->parsing, f->place), f->path)) {
+            s->numbers[i] = f->place;
+        } else if (s->same_as[i] == i) {
+            s->numbers[i] = next++;
+            chart_parsing_add(s->parsing, f->path, f->text);
+            bytes += f->text.n;
+        }
+    }
+    chart_parsing_start(s->parsing, bytes);
 }
 
 static NODISCARD int add_files(struct set_loader *s, struct tpl_set *set, struct err **err)
 {
+    CLEANUP(free_ptr) struct tpl_file **files = xcalloc(s->list->n + 1, sizeof(*files));
+
     for (size_t i = 0; i < s->list->n; i++) {
         size_t same = s->same_as[i];
+        int r = 0;
 
-        if (s->errs[i]) {
-            int r = -(int)err_code(s->errs[i]);
-
-            if (err)
-                *err = TAKE(s->errs[i]);
+        if (same == i)
+            r = chart_parsing_get(s->parsing, s->numbers[i], &files[i], err);
+        else
+            files[i] = tpl_file_again(tpl_set_arena(set), files[same], s->list->items[i].path);
+        if (r < 0)
             return r;
-        }
-        if (same != i)
-            s->files[i] = tpl_file_again(tpl_set_arena(set), s->files[same], s->list->items[i].path);
-        tpl_set_add_file(set, s->files[i]);
+        tpl_set_add_file(set, files[i]);
     }
     return 0;
 }
@@ -215,16 +200,10 @@ void chart_set_loader_free(struct set_loader *s)
 {
     if (!s)
         return;
-    if (!s->set)
-        atomic_store(&s->next, s->list->n);
-    join(s);
-    for (size_t i = 0; s->errs && i < s->list->n; i++)
-        err_free(s->errs[i]);
+    chart_parsing_free(s->parsing);
     tpl_set_free(s->own);
-    arena_free(s->arena);
     buf_done(&s->key);
-    free(s->files);
-    free(s->errs);
+    free(s->numbers);
     free((void *)(uintptr_t)s->same_as);
     free(s);
 }
@@ -232,14 +211,15 @@ void chart_set_loader_free(struct set_loader *s)
 int chart_set_loader_get(struct set_loader *s, const struct tpl_set **ret, struct err **err)
 {
     CLEANUP(tpl_set_free) struct tpl_set *set = NULL;
+    struct arena *theirs;
     int r;
 
     if (!s->set) {
         set = tpl_set_new();
-        parse_some(s, tpl_set_arena(set));
-        join(s);
-        if (s->arena)
-            tpl_set_keep(set, TAKE(s->arena));
+        chart_parsing_finish(s->parsing, tpl_set_arena(set));
+        theirs = chart_parsing_take_arena(s->parsing);
+        if (theirs)
+            tpl_set_keep(set, theirs);
         r = add_files(s, set, err);
         if (r < 0)
             return r;

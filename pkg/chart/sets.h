@@ -8,7 +8,8 @@ struct template_file {
     struct str base; /* "web/charts/redis/templates" */
     struct str text;
     const struct chart_node *node;
-    size_t at; /* of two files with one path, the later one counts */
+    size_t at;    /* of two files with one path, the later one counts */
+    size_t place; /* among its chart's templates */
 };
 
 struct template_list {
@@ -18,6 +19,10 @@ struct template_list {
 };
 
 struct set_loader;
+
+/* For a chart that has its files and its name and will be rendered: a thread begins to parse its own templates, if there are enough
+ * of them with those of its subcharts. The first set that is loaded takes them. */
+void chart_parse_ahead(struct chart *c);
 
 /* Begins to parse the files, sorted by tpl_name_cmp(), for a tree of the shape of `root`: when they are many and no earlier
  * render has parsed them, a thread does it from now on. The chart and the list are borrowed until the loader is freed. */

@@ -15,6 +15,7 @@
 #define MEMORY_USUAL ((size_t)2 << 20)
 #define MEMORY_MAX ((size_t)64 << 20)
 #define CACHE_SLOTS 64
+#define SPECIAL "\\.+*?()|[]{}^$" /* what is not text in a pattern */
 
 struct group_name {
     char *name;
@@ -23,7 +24,7 @@ struct group_name {
 
 struct regex {
     atomic_uint refs;
-    struct program *program;
+    struct program *program; /* NULL: the pattern is the text to find */
     char *pattern;
     size_t pattern_n;
     struct group_name *names;
@@ -110,6 +111,19 @@ static struct regex *regex_new(struct str pattern, struct program *program, cons
     return re;
 }
 
+static bool is_special(char c)
+{
+    return c == '\0' || (unsigned char)c >= 0x80 || strchr(SPECIAL, c);
+}
+
+static bool is_plain_text(struct str pattern)
+{
+    for (size_t i = 0; i < pattern.n; i++)
+        if (is_special(pattern.p[i]))
+            return false;
+    return pattern.n > 0;
+}
+
 /* *ret_large: it took more memory than usual. */
 static int compile(struct str pattern, struct regex **ret, bool *ret_large, struct err **err)
 {
@@ -121,6 +135,10 @@ static int compile(struct str pattern, struct regex **ret, bool *ret_large, stru
 
     if (pattern.n > REGEX_PATTERN_MAX)
         return fail_re2(RE2_TOO_LARGE, STR_NONE, pattern, err);
+    if (is_plain_text(pattern)) {
+        *ret = regex_new(pattern, NULL, &s);
+        return 0;
+    }
     regex_source_read(&s, pattern);
     if (s.problem)
         return fail_source(&s, pattern, err);
@@ -185,7 +203,8 @@ struct regex *regex_unref(struct regex *re)
 {
     if (!re || atomic_fetch_sub_explicit(&re->refs, 1, memory_order_acq_rel) != 1)
         return NULL;
-    regex_program_free(re->program);
+    if (re->program)
+        regex_program_free(re->program);
     for (size_t i = 0; i < re->n_names; i++)
         free(re->names[i].name);
     free(re->names);
@@ -196,7 +215,7 @@ struct regex *regex_unref(struct regex *re)
 
 size_t regex_groups(const struct regex *re)
 {
-    return regex_program_groups(re->program);
+    return re->program ? regex_program_groups(re->program) : 0;
 }
 
 int regex_group_number(const struct regex *re, struct str name)
@@ -276,6 +295,21 @@ static size_t bad_before(const struct regex_text *t, size_t at, bool fixed)
     return low;
 }
 
+static bool find_plain_text(const struct regex *re, struct str text, size_t at, struct regex_span *spans,
+                            size_t n)
+{
+    struct str wanted = { re->pattern, re->pattern_n };
+    size_t found = str_find(str_sub(text, at, text.n), wanted);
+
+    if (found == STR_NPOS)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        spans[i] = (struct regex_span){ -1, -1 };
+    if (n > 0)
+        spans[0] = (struct regex_span){ (ptrdiff_t)(at + found), (ptrdiff_t)(at + found + wanted.n) };
+    return true;
+}
+
 /* libre2 works on bytes: \B also matches inside of a rune, where Go never looks. */
 static bool find_at_rune(const struct regex *re, struct str text, size_t at, struct regex_span *spans,
                          size_t n)
@@ -292,6 +326,8 @@ static bool find_at_rune(const struct regex *re, struct str text, size_t at, str
 static bool find(const struct regex *re, struct str text, const struct regex_text *t, size_t at,
                  struct regex_span *spans, size_t n)
 {
+    if (!re->program)
+        return find_plain_text(re, text, at, spans, n);
     if (!t)
         return find_at_rune(re, text, at, spans, n);
     at += bad_before(t, at, false) * REPLACEMENT_GROWTH;
@@ -367,7 +403,7 @@ void regex_finder_done(struct regex_finder *f)
 void regex_quote(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] != '\0' && strchr("\\.+*?()|[]{}^$", text.p[i]))
+        if (text.p[i] != '\0' && strchr(SPECIAL, text.p[i]))
             buf_addc(out, '\\');
         buf_addc(out, text.p[i]);
     }

@@ -44,7 +44,7 @@ int exec_step(struct tpl_exec *x)
 
 int exec_check_output(struct tpl_exec *x)
 {
-    return x->out.failed ? exec_fail_limit(x, "more than %zu bytes of output", x->out.max) : 0;
+    return x->out.failed ? exec_fail_limit(x, "more than %zu bytes of output", x->output_max) : 0;
 }
 
 static int check_memory(struct tpl_exec *x)

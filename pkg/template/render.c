@@ -19,7 +19,7 @@ struct tpl_run *tpl_run_new(const struct tpl_set *s, const struct tpl_env *env)
     x->run = r;
     x->arena = arena_new(or_default(x->env.memory_max, TEMPLATE_MEMORY_MAX));
     x->steps_max = or_default(x->env.steps_max, TEMPLATE_STEPS_MAX);
-    r->output_left = or_default(x->env.output_max, TEMPLATE_OUTPUT_MAX);
+    x->output_max = r->output_left = or_default(x->env.output_max, TEMPLATE_OUTPUT_MAX);
     r->top.below = s;
     r->top.arena = x->arena;
     x->set = &r->top;
@@ -60,7 +60,6 @@ void tpl_run_free(struct tpl_run *r)
     map_done(&r->top.trees);
     map_done(&r->top.texts);
     map_done(&r->x.nesting);
-    buf_done(&r->x.out);
     free(r->x.vars);
     free(r->x.chain);
     values_free(r->x.values);
@@ -98,33 +97,46 @@ static void reset(struct tpl_run *r)
         x->values = x->values->below;
     if (x->values)
         x->values->n = 0;
-    x->out.max = r->output_left;
-    buf_clear(&x->out);
 }
 
-int tpl_render(struct tpl_run *r, struct str name, struct value dot, struct buf *out, struct err **err)
+static NODISCARD int execute(struct tpl_run *r, struct str name, struct value dot, struct err **err)
 {
-    struct tpl_exec *x = &r->x;
     const struct tree *t = tpl_set_find(&r->top, name);
-    size_t mark = out->n;
-    int res;
+    size_t mark = r->x.out.n;
 
-    reset(r);
     if (!t)
         return err_set(err, ERRC_TEMPLATE,
                        "template: no template \"" STR_FMT "\" associated with template \"gotpl\"",
                        STR_ARG(name));
-    if (exec_tree(x, t, dot) < 0)
-        return exec_report(x, name, err);
+    if (exec_tree(&r->x, t, dot) < 0)
+        return exec_report(&r->x, name, err);
     if (!r->top.below->sprig)
-        exec_drop_no_value(&x->out, 0);
-    buf_addstr(out, buf_str(&x->out));
-    res = buf_check(out, err);
+        exec_drop_no_value(&r->x.out, mark);
+    return 0;
+}
+
+/* The text is written where it belongs: `out` is the execution's for as long as that takes. */
+int tpl_render(struct tpl_run *r, struct str name, struct value dot, struct buf *out, struct err **err)
+{
+    struct tpl_exec *x = &r->x;
+    size_t mark = out->n, max = out->max;
+    int res;
+
+    reset(r);
+    x->out = *out;
+    x->out.max = mark + r->output_left;
+    res = execute(r, name, dot, err);
+    *out = x->out;
+    out->max = max;
+    x->out = BUF_INIT(0);
+    out->failed = out->n > max;
+    if (res == 0)
+        res = buf_check(out, err);
     if (res < 0) {
         out->failed = false;
         buf_truncate(out, mark);
         return res;
     }
-    r->output_left -= x->out.n;
+    r->output_left -= out->n - mark;
     return 0;
 }

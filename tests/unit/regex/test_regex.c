@@ -126,6 +126,33 @@ static void test_matches_are_those_of_go(void **state)
     run_kind("find", check_find, 5000);
 }
 
+/* It is found without libre2; as a group it is not. */
+static void test_a_pattern_that_is_plain_text_finds_what_it_finds_as_a_group(void **state)
+{
+    static const char *const texts[] = { "", "ab", "xabxaab", "\xff\x61\x62\xe2\xc3\xa9 ab", "ABab\n" };
+    CLEANUP(regex_unref) struct regex *plain = NULL, *group = NULL;
+
+    UNUSED(state);
+    assert_num(regex_compile(STR("ab"), &plain, NULL), 0);
+    assert_num(regex_compile(STR("(?:ab)"), &group, NULL), 0);
+    assert_num(regex_groups(plain), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct regex_finder a = regex_find_all(plain, str_from(texts[i])),
+                            b = regex_find_all(group, str_from(texts[i]));
+        struct regex_span x[2] = { { 0, 0 } }, y[2] = { { 0, 0 } };
+        bool found;
+
+        assert_true(regex_match(plain, a.text) == regex_match(group, a.text));
+        do {
+            found = regex_finder_next(&a, x, 2);
+            assert_true(regex_finder_next(&b, y, 2) == found);
+            assert_memory_equal(x, y, found ? sizeof(x) : 0);
+        } while (found);
+        regex_finder_done(&a);
+        regex_finder_done(&b);
+    }
+}
+
 static void test_quoting_is_that_of_go(void **state)
 {
     UNUSED(state);
@@ -199,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_bad_patterns_fail_with_the_texts_of_go),
         cmocka_unit_test(test_groups_have_the_numbers_of_go),
         cmocka_unit_test(test_matches_are_those_of_go),
+        cmocka_unit_test(test_a_pattern_that_is_plain_text_finds_what_it_finds_as_a_group),
         cmocka_unit_test(test_quoting_is_that_of_go),
         cmocka_unit_test(test_equal_patterns_share_one_expression),
         cmocka_unit_test(test_patterns_longer_than_the_limit_are_refused),
