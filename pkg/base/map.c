@@ -4,13 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void free_keys(struct map *m)
+{
+    for (size_t i = 0; !m->borrows && i < m->n_slots; i++)
+        free(m->slots[i].key);
+}
+
 void map_done(struct map *m)
 {
-    for (size_t i = 0; i < m->n_slots; i++)
-        free(m->slots[i].key);
+    free_keys(m);
     free(m->slots);
     free(m->index);
-    *m = MAP_INIT;
+    *m = (struct map){ .borrows = m->borrows };
+}
+
+void map_clear(struct map *m)
+{
+    free_keys(m);
+    m->n = m->n_slots = 0;
+    if (m->cap_index > 0)
+        memset(m->index, 0, m->cap_index * sizeof(*m->index));
 }
 
 static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
@@ -67,6 +80,13 @@ static void rebuild(struct map *m)
         index_add(m, i);
 }
 
+static char *kept_key(const struct map *m, struct str key)
+{
+    if (!m->borrows)
+        return str_dup(key);
+    return (char *)(uintptr_t)(key.p ? key.p : "");
+}
+
 void *map_put(struct map *m, struct str key, void *value)
 {
     uint64_t hash = str_hash(key);
@@ -81,7 +101,7 @@ void *map_put(struct map *m, struct str key, void *value)
     if ((m->n_slots + 1) * 2 > m->cap_index)
         rebuild(m);
     ARRAY_GROW(m->slots, m->cap_slots, m->n_slots + 1);
-    m->slots[m->n_slots] = (struct map_slot){ hash, str_dup(key), key.n, value };
+    m->slots[m->n_slots] = (struct map_slot){ hash, kept_key(m, key), key.n, value };
     index_add(m, m->n_slots++);
     m->n++;
     return NULL;
@@ -93,7 +113,9 @@ void *map_remove(struct map *m, struct str key)
 
     if (!s)
         return NULL;
-    free(TAKE(s->key));
+    if (!m->borrows)
+        free(s->key);
+    s->key = NULL;
     m->n--;
     return s->value;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* map: string keys to pointers, insertion ordered. Keys are copied; values belong to the caller.
+/* map: string keys to pointers, insertion ordered. Keys are copied, unless the map borrows them; values belong to the caller.
  * The hash is seeded per process, so outsiders cannot choose colliding keys. One thread at a time. */
 #include "base/base.h"
 #include "base/str.h"
@@ -18,10 +18,14 @@ struct map {
     size_t n;        /* live entries */
     uint32_t *index; /* open addressing; slot + 1, 0 is empty */
     size_t cap_index;
+    bool borrows;
 };
 
 #define MAP_INIT ((struct map){ 0 })
-void map_done(struct map *m); /* frees keys and tables, not the values */
+#define MAP_INIT_BORROWING \
+    ((struct map){ .borrows = true }) /* for keys that outlive the map where they are */
+void map_done(struct map *m);         /* frees keys and tables, not the values; m can be used again */
+void map_clear(struct map *m);        /* empty again, tables kept */
 DEFINE_CLEANUP_VALUE(struct map, map_done)
 
 void *map_get(const struct map *m, struct str key); /* NULL when absent */

@@ -8,6 +8,8 @@
 #include "template/quote.h"
 #include "template/template.h"
 
+#define SPARE_MAX 64 /* variables of a definition whose tables are kept */
+
 static const struct node *item_list(struct parser *p, const struct node **ret_end);
 static const struct node *text_or_action(struct parser *p);
 
@@ -59,16 +61,32 @@ static void add_tree(struct parser *p, struct str name, const struct node *root)
         map_put(&f->trees, name, t);
 }
 
+static void variables_done(struct variables *v)
+{
+    map_done(&v->ids);
+    free(v->scoped);
+    free(v->in_scope);
+}
+
+/* Nearly every definition has a few: their tables go from one to the next. */
 static void parser_init(struct parser *p, struct file *f)
 {
-    *p = (struct parser){ .file = f };
+    *p = (struct parser){ .file = f, .variables = f->spare };
+    f->spare = (struct variables){ .ids = MAP_INIT_BORROWING };
 }
 
 static void parser_done(struct parser *p)
 {
-    map_done(&p->var_ids);
-    free(p->vars);
-    free(p->in_scope);
+    struct variables *v = &p->variables;
+
+    if (v->n_ids > SPARE_MAX) {
+        variables_done(v);
+        return;
+    }
+    map_clear(&v->ids);
+    v->n_scoped = v->n_ids = 0;
+    variables_done(&p->file->spare);
+    p->file->spare = *v;
 }
 DEFINE_CLEANUP_VALUE(struct parser, parser_done)
 
@@ -145,7 +163,7 @@ static const struct node *control(struct parser *p, enum node_kind kind)
     static const char *const names[] = { [NODE_IF] = "if", [NODE_RANGE] = "range", [NODE_WITH] = "with" };
     struct node *n = parse_node_new(p, kind, 0);
     const struct node *end = NULL;
-    size_t vars = p->n_vars;
+    size_t vars = p->variables.n_scoped;
 
     if (stack_is_low(0))
         return parse_fail_text(p, "max expression depth exceeded");
@@ -331,7 +349,9 @@ static struct tpl_file *file_done(struct file *f)
 static NODISCARD int parse_source(struct arena *a, const struct source *source, struct tpl_file **ret,
                                   struct err **err)
 {
-    struct file f = { .arena = a, .source = source };
+    struct file f = {
+        .arena = a, .source = source, .trees = MAP_INIT_BORROWING, .spare.ids = MAP_INIT_BORROWING
+    };
     int r = 0;
 
     lex_init(&f.lex, a, source->text);
@@ -343,6 +363,7 @@ static NODISCARD int parse_source(struct arena *a, const struct source *source, 
     else
         *ret = file_done(&f);
     map_done(&f.trees);
+    variables_done(&f.spare);
     free(f.stack);
     free(f.names);
     return r;

@@ -7,6 +7,15 @@
 #include "template/lex.h"
 #include "template/tree.h"
 
+/* The variables of a definition. */
+struct variables {
+    struct map ids;   /* name -> number; "$" is 0 and always in scope */
+    uint32_t *scoped; /* those in scope, innermost last */
+    size_t n_scoped, cap_scoped;
+    uint32_t *in_scope; /* by number: how often it is in `scoped` */
+    size_t n_ids, cap_ids;
+};
+
 /* What a file's definitions share. */
 struct file {
     struct arena *arena;
@@ -22,6 +31,7 @@ struct file {
     /* Names of the chain being read. */
     struct str *names;
     size_t n_names, cap_names;
+    struct variables spare; /* tables of a definition that is done, for the next one */
 };
 
 /* One definition being parsed; Go's parse.Tree. */
@@ -30,11 +40,7 @@ struct parser {
     bool in_action;
     uint32_t action_pos; /* of the delimiter that opened it */
     int parens, ranges;
-    struct map var_ids; /* name -> number; "$" is 0 and always in scope */
-    uint32_t *vars;     /* those in scope, innermost last */
-    size_t n_vars, cap_vars;
-    uint32_t *in_scope; /* by number: how often it is in vars */
-    size_t n_ids, cap_ids;
+    struct variables variables;
 };
 
 /* Tokens: the next one, one step back (up to LEX_BACK), the next one without taking it; `non_space` skips blanks. */

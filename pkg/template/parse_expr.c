@@ -72,7 +72,7 @@ static const struct node *variable(struct parser *p, struct tok t)
     struct str name = parse_text(p, t);
     uint32_t pos = t.pos, id = parse_var_id(p, name);
 
-    if (id > 0 && p->in_scope[id] == 0)
+    if (id > 0 && p->variables.in_scope[id] == 0)
         return parse_fail_quoted(p, "undefined variable ", name, "");
     parse_name(p, name);
     if (is_field(parse_peek(p)))

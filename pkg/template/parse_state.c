@@ -175,32 +175,37 @@ struct node *parse_named_new(struct parser *p, enum node_kind kind, uint32_t pos
 
 uint32_t parse_var_id(struct parser *p, struct str name)
 {
+    struct variables *v = &p->variables;
     uintptr_t id;
 
     if (str_eq(name, STR("$")))
         return 0;
-    id = (uintptr_t)map_get(&p->var_ids, name);
+    id = (uintptr_t)map_get(&v->ids, name);
     if (id > 0)
         return (uint32_t)id;
-    id = p->n_ids + 1;
-    ARRAY_GROW(p->in_scope, p->cap_ids, id + 1);
-    p->in_scope[id] = 0;
-    map_put(&p->var_ids, name, (void *)id);
-    p->n_ids++;
+    id = v->n_ids + 1;
+    ARRAY_GROW(v->in_scope, v->cap_ids, id + 1);
+    v->in_scope[id] = 0;
+    map_put(&v->ids, name, (void *)id);
+    v->n_ids++;
     return (uint32_t)id;
 }
 
 void parse_declare(struct parser *p, uint32_t id)
 {
+    struct variables *v = &p->variables;
+
     if (id == 0)
         return;
-    ARRAY_GROW(p->vars, p->cap_vars, p->n_vars + 1);
-    p->vars[p->n_vars++] = id;
-    p->in_scope[id]++;
+    ARRAY_GROW(v->scoped, v->cap_scoped, v->n_scoped + 1);
+    v->scoped[v->n_scoped++] = id;
+    v->in_scope[id]++;
 }
 
 void parse_pop_vars(struct parser *p, size_t n)
 {
-    while (p->n_vars > n)
-        p->in_scope[p->vars[--p->n_vars]]--;
+    struct variables *v = &p->variables;
+
+    while (v->n_scoped > n)
+        v->in_scope[v->scoped[--v->n_scoped]]--;
 }

@@ -14,6 +14,7 @@ struct tpl_set *tpl_set_new(void)
     struct tpl_set *s = xcalloc(1, sizeof(*s));
 
     s->arena = arena_new(TEMPLATE_MEMORY_MAX);
+    s->trees = MAP_INIT_BORROWING;
     return s;
 }
 

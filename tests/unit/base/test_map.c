@@ -99,6 +99,46 @@ static void test_a_map_that_is_filled_and_emptied_again_and_again_stays_right(vo
     assert_true(m.cap_slots < 1000); /* removed slots are used again */
 }
 
+static void test_a_borrowing_map_keeps_the_keys_where_they_are(void **state)
+{
+    CLEANUP(map_done) struct map m = MAP_INIT_BORROWING;
+    char a[] = "a", b[] = "b";
+    struct str key;
+
+    UNUSED(state);
+    for (int round = 0; round < 2; round++) {
+        map_put(&m, str_from(a), a);
+        map_put(&m, str_from(b), b);
+        map_put(&m, STR_NONE, a);
+        assert_ptr_equal(map_get(&m, STR("")), a);
+        for (size_t i = 0; map_next(&m, &i, &key, NULL);)
+            if (key.n > 0)
+                assert_ptr_equal(key.p, key.p[0] == 'a' ? a : b);
+        assert_ptr_equal(map_remove(&m, STR("a")), a);
+        assert_num(map_n(&m), 2);
+        map_clear(&m);
+        assert_num(map_n(&m), 0);
+        assert_false(map_has(&m, STR("b")));
+    }
+}
+
+static void test_a_cleared_map_is_empty_and_can_be_filled_again(void **state)
+{
+    CLEANUP(map_done) struct map m = MAP_INIT;
+    char text[32];
+    int v;
+
+    UNUSED(state);
+    map_clear(&m);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 100; i++)
+            assert_null(map_put(&m, key_of(i, text, sizeof(text)), &v));
+        assert_num(map_n(&m), 100);
+        map_clear(&m);
+        assert_false(map_has(&m, key_of(1, text, sizeof(text))));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -107,6 +147,8 @@ int main(void)
         cmocka_unit_test(test_keys_are_copied_and_may_hold_any_bytes),
         cmocka_unit_test(test_iteration_is_in_insertion_order_and_allows_removal),
         cmocka_unit_test(test_a_map_that_is_filled_and_emptied_again_and_again_stays_right),
+        cmocka_unit_test(test_a_borrowing_map_keeps_the_keys_where_they_are),
+        cmocka_unit_test(test_a_cleared_map_is_empty_and_can_be_filled_again),
     };
 
     return RUN_TESTS(tests);
