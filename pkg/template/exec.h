@@ -43,7 +43,7 @@ struct tpl_exec {
     struct values_chunk *values;
 
     size_t steps, steps_max;
-    size_t output_max; /* of the run */
+    size_t output_max;  /* of the run */
     struct map nesting; /* how often a name is being included */
 
     struct str *chain; /* texts of the failure, innermost first; each ends where the one before it begins */
