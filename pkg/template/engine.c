@@ -206,12 +206,24 @@ struct wall_time tpl_now(const struct tpl_exec *x)
     return x->env.now ? x->env.now(x->env.ctx) : clock_wall();
 }
 
-void tpl_random(const struct tpl_exec *x, void *p, size_t n)
+/* A password takes a few bytes a letter: the kernel is asked for many at once. None is given out twice. */
+void tpl_random(struct tpl_exec *x, void *p, size_t n)
 {
-    if (x->env.random)
+    if (x->env.random) {
         x->env.random(x->env.ctx, p, n);
-    else
+        return;
+    }
+    if (n > sizeof(x->random)) {
         random_bytes(p, n);
+        return;
+    }
+    if (x->n_random < n) {
+        random_bytes(x->random, sizeof(x->random));
+        x->n_random = sizeof(x->random);
+    }
+    x->n_random -= n;
+    memcpy(p, x->random + x->n_random, n);
+    explicit_bzero(x->random + x->n_random, n);
 }
 
 int tpl_resolve(struct tpl_exec *x, struct str host, struct str *ret, struct err **err)

@@ -50,6 +50,9 @@ struct tpl_exec {
     size_t n_chain, cap_chain;
     bool limit; /* a budget is spent */
 
+    unsigned char random[256]; /* not given out yet: the first n_random */
+    size_t n_random;
+
     struct list_tail tails[LIST_TAILS]; /* by address */
 };
 

@@ -49,7 +49,7 @@ extern const struct tpl_func_table tpl_funcs_engine, tpl_funcs_builtin;
 
 /* What the evaluator offers (exec.c, print.c). */
 struct wall_time tpl_now(const struct tpl_exec *x);
-void tpl_random(const struct tpl_exec *x, void *p, size_t n); /* bytes nobody can guess, or the test's */
+void tpl_random(struct tpl_exec *x, void *p, size_t n); /* bytes nobody can guess, or the test's */
 /* getHostByName: "" when DNS is off. */
 NODISCARD int tpl_resolve(struct tpl_exec *x, struct str host, struct str *ret, struct err **err);
 /* Counts n units of work against the render's step budget: call it in loops over data. LIMIT when it is spent. */
