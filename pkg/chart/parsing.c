@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/map.h"
 
 /* Bytes of templates from which on a second thread saves more than it costs. */
 #define THREAD_MIN ((size_t)128 * KIB)
@@ -21,7 +22,8 @@ struct parsing {
     pthread_cond_t moved;
     struct template *templates; /* guarded by the mutex, as are those below */
     size_t n, cap, taken, parsed;
-    bool over; /* nothing more will come */
+    bool over;          /* nothing more will come */
+    struct map numbers; /* of the last template of each path, counted from 1: the owner's */
 
     pthread_t thread;
     bool runs;
@@ -35,16 +37,30 @@ struct parsing *chart_parsing_new(void)
 
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->moved, NULL);
+    p->numbers = MAP_INIT_BORROWING;
     return p;
 }
 
-void chart_parsing_add(struct parsing *p, struct str path, struct str text)
+static size_t add(struct parsing *p, struct str path, struct str text)
 {
+    size_t number = p->n;
+
     pthread_mutex_lock(&p->mutex);
     ARRAY_GROW(p->templates, p->cap, p->n + 1);
     p->templates[p->n++] = (struct template){ .path = path, .text = text };
     pthread_cond_signal(&p->moved);
     pthread_mutex_unlock(&p->mutex);
+    map_put(&p->numbers, path, (void *)(number + 1));
+    return number;
+}
+
+size_t chart_parsing_add(struct parsing *p, struct str path, struct str text)
+{
+    size_t known = (size_t)map_get(&p->numbers, path);
+
+    if (known > 0 && p->templates[known - 1].text.p == text.p)
+        return known - 1;
+    return add(p, path, text);
 }
 
 /* Takes the next one, parses it without the mutex, and gives it back. False: there is none. Called with the mutex. */
@@ -135,15 +151,11 @@ void chart_parsing_free(struct parsing *p)
     for (size_t i = 0; i < p->n; i++)
         err_free(p->templates[i].err);
     free(p->templates);
+    map_done(&p->numbers);
     arena_free(p->arena);
     pthread_cond_destroy(&p->moved);
     pthread_mutex_destroy(&p->mutex);
     free(p);
-}
-
-struct str chart_parsing_path(const struct parsing *p, size_t i)
-{
-    return p->templates[i].path;
 }
 
 int chart_parsing_get(struct parsing *p, size_t i, struct tpl_file **ret, struct err **err)

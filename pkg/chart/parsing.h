@@ -10,9 +10,9 @@ struct parsing;
 struct parsing *chart_parsing_new(void) NODISCARD;
 void chart_parsing_free(struct parsing *p); /* p may be NULL; ends the thread */
 
-/* One more template; its number counts from 0. Path and text are borrowed until the end. */
-void chart_parsing_add(struct parsing *p, struct str path, struct str text);
-struct str chart_parsing_path(const struct parsing *p, size_t i);
+/* A template, or the one that was added with this path and this very text before: its number. Path and text are borrowed until
+ * the end. */
+size_t chart_parsing_add(struct parsing *p, struct str path, struct str text);
 /* A thread begins with what was added, if `bytes` are worth one, there is none yet and it has a processor of its own. */
 void chart_parsing_start(struct parsing *p, size_t bytes);
 /* All that was added is parsed when it returns: the caller takes its part, into `a`. Nothing is added from then on. */

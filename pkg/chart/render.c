@@ -42,8 +42,7 @@ static void collect_templates(struct template_list *l, const struct chart_node *
         if (chart_is_library(n->chart) && !tpl_name_is_partial(f->name))
             continue;
         full = arena_printf(l->arena, "%s/" STR_FMT, buf_z(&path), STR_ARG(f->name));
-        list_add(
-            l, (struct template_file){ .path = full, .base = base, .text = f->data, .node = n, .place = i });
+        list_add(l, (struct template_file){ .path = full, .base = base, .text = f->data, .node = n });
     }
 }
 

@@ -104,6 +104,38 @@ static const uint32_t *find_same(const struct template_list *l)
 
 /* ---- parsing ---- */
 
+/* The folder in charts/ that a file is in: "redis" of "charts/redis/templates/a.yaml". */
+static struct str folder_of(struct str name)
+{
+    struct str rest = str_trim_prefix(name, STR("charts/"));
+    size_t slash = rest.n < name.n ? str_find_char(rest, '/') : STR_NPOS;
+
+    return slash == STR_NPOS ? STR("") : str_sub(rest, 0, slash);
+}
+
+/* Tags hardly ever turn one off. */
+static bool may_be_off(const struct metadata *m, struct str subchart)
+{
+    for (size_t i = 0; i < m->n_dependencies; i++) {
+        const struct metadata_dependency *d = &m->dependencies[i];
+
+        if (str_eq(d->name, subchart) && (d->condition.n > 0 || d->alias.n > 0))
+            return true;
+    }
+    return false;
+}
+
+/* A chart's own templates, and those of subcharts without a condition and under their own name. */
+static bool is_likely_asked_for(const struct chart *c, struct str name)
+{
+    struct str folder = folder_of(name), rest;
+
+    if (folder.n == 0)
+        return str_has_prefix(name, STR("templates/"));
+    rest = str_sub(name, STR("charts/").n + folder.n, name.n);
+    return str_has_prefix(rest, STR("/templates/")) && !may_be_off(&c->metadata, folder);
+}
+
 void chart_parse_ahead(struct chart *c)
 {
     size_t bytes = 0;
@@ -112,13 +144,13 @@ void chart_parse_ahead(struct chart *c)
     for (size_t i = 0; i < c->n_files; i++) {
         const struct chart_file *f = &c->files[i];
 
-        if (str_has_prefix(f->name, STR("templates/")))
-            chart_parsing_add(c->ahead,
-                              arena_printf(c->storage->arena, STR_FMT "/" STR_FMT, STR_ARG(c->metadata.name),
-                                           STR_ARG(f->name)),
-                              f->data);
-        if (str_contains(f->name, STR("templates/")))
-            bytes += f->data.n;
+        if (!is_likely_asked_for(c, f->name))
+            continue;
+        chart_parsing_add(
+            c->ahead,
+            arena_printf(c->storage->arena, STR_FMT "/" STR_FMT, STR_ARG(c->metadata.name), STR_ARG(f->name)),
+            f->data);
+        bytes += f->data.n;
     }
     chart_parsing_start(c->ahead, bytes);
 }
@@ -135,27 +167,20 @@ static struct parsing *take_ahead(struct chart *c)
 
 static void start(struct set_loader *s)
 {
-    size_t bytes = 0, next = 0;
-    bool ahead;
+    size_t bytes = 0;
 
     s->parsing = take_ahead(s->chart);
-    ahead = s->parsing != NULL;
-    if (ahead)
-        next = s->chart->templates.n;
-    else
+    if (!s->parsing)
         s->parsing = chart_parsing_new();
     s->same_as = find_same(s->list);
     s->numbers = xcalloc(s->list->n + 1, sizeof(*s->numbers));
     for (size_t i = 0; i < s->list->n; i++) {
         const struct template_file *f = &s->list->items[i];
 
-        if (ahead && !f->node->parent && str_eq(chart_parsing_path(s->parsing, f->place), f->path)) {
-            s->numbers[i] = f->place;
-        } else if (s->same_as[i] == i) {
-            s->numbers[i] = next++;
-            chart_parsing_add(s->parsing, f->path, f->text);
-            bytes += f->text.n;
-        }
+        if (s->same_as[i] != i)
+            continue;
+        s->numbers[i] = chart_parsing_add(s->parsing, f->path, f->text);
+        bytes += f->text.n;
     }
     chart_parsing_start(s->parsing, bytes);
 }

@@ -8,8 +8,7 @@ struct template_file {
     struct str base; /* "web/charts/redis/templates" */
     struct str text;
     const struct chart_node *node;
-    size_t at;    /* of two files with one path, the later one counts */
-    size_t place; /* among its chart's templates */
+    size_t at; /* of two files with one path, the later one counts */
 };
 
 struct template_list {
@@ -20,8 +19,8 @@ struct template_list {
 
 struct set_loader;
 
-/* For a chart that has its files and its name and will be rendered: a thread begins to parse its own templates, if there are enough
- * of them with those of its subcharts. The first set that is loaded takes them. */
+/* For a chart that has its files and its metadata and will be rendered: a thread begins to parse the templates that will most
+ * likely be asked for, if they are enough. The first set that is loaded takes them. */
 void chart_parse_ahead(struct chart *c);
 
 /* Begins to parse the files, sorted by tpl_name_cmp(), for a tree of the shape of `root`: when they are many and no earlier

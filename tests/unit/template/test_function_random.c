@@ -213,6 +213,18 @@ static void test_random_texts_have_their_alphabet(void **state)
     }
 }
 
+static void test_no_random_bytes_are_given_out_twice(void **state)
+{
+    CLEANUP(buf_done) struct buf out = BUF_INIT(64 * KIB);
+
+    UNUSED(state);
+    render("{{ $seen := dict }}{{ range 1000 }}{{ $_ := set $seen (randAlphaNum 11) true }}"
+           "{{ $_ := set $seen (uuidv4) true }}{{ $_ := set $seen (randBytes 300) true }}{{ end }}"
+           "{{ len $seen }}",
+           &out);
+    assert_str(buf_str(&out), "3000");
+}
+
 static void test_all_names_of_helm_exist(void **state)
 {
     CLEANUP(rows_done) struct rows rows = { 0 };
@@ -239,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_keys_of_all_kinds_sign_themselves),
         cmocka_unit_test(test_bcrypt_hashes_verify),
         cmocka_unit_test(test_random_texts_have_their_alphabet),
+        cmocka_unit_test(test_no_random_bytes_are_given_out_twice),
         cmocka_unit_test(test_all_names_of_helm_exist),
     };
 
