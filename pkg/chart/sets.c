@@ -113,16 +113,21 @@ static struct str folder_of(struct str name)
     return slash == STR_NPOS ? STR("") : str_sub(rest, 0, slash);
 }
 
-/* Tags hardly ever turn one off. */
-static bool may_be_off(const struct metadata *m, struct str subchart)
+/* Tags hardly ever turn one off. Older charts list their subcharts in requirements.yaml, which is not read yet. */
+static bool is_likely_on(const struct metadata *m, struct str subchart)
 {
+    bool listed = false;
+
     for (size_t i = 0; i < m->n_dependencies; i++) {
         const struct metadata_dependency *d = &m->dependencies[i];
 
-        if (str_eq(d->name, subchart) && (d->condition.n > 0 || d->alias.n > 0))
-            return true;
+        if (!str_eq(d->name, subchart))
+            continue;
+        if (d->condition.n > 0 || d->alias.n > 0)
+            return false;
+        listed = true;
     }
-    return false;
+    return listed;
 }
 
 /* A chart's own templates, and those of subcharts without a condition and under their own name. */
@@ -133,7 +138,7 @@ static bool is_likely_asked_for(const struct chart *c, struct str name)
     if (folder.n == 0)
         return str_has_prefix(name, STR("templates/"));
     rest = str_sub(name, STR("charts/").n + folder.n, name.n);
-    return str_has_prefix(rest, STR("/templates/")) && !may_be_off(&c->metadata, folder);
+    return str_has_prefix(rest, STR("/templates/")) && is_likely_on(&c->metadata, folder);
 }
 
 void chart_parse_ahead(struct chart *c)
