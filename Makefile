@@ -124,8 +124,10 @@ $(OUT)/gen/%.c.o: build/gen/%.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+# ld writes a file piece by piece, and the kernel then keeps it in small pieces. Copied, as an installed program is, it starts sooner.
 $(OUT)/pintle: $(call objects,$(CMD_SOURCES)) $(GEN_OBJECTS) $(call libs,$(MODULES))
-	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -o $@
+	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -o $@.linked
+	@rm -f $@ && cp $@.linked $@ && rm $@.linked
 
 ifndef V
 QUIET_CC = @echo '  CC   $<';
