@@ -38,7 +38,7 @@ static bool is_dns_label(struct str s)
 static bool is_image(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && !strchr("./:@_-", s.p[i]))
+        if (!ascii_is_alnum(s.p[i]) && !ascii_is_one_of(s.p[i], "./:@_-"))
             return false;
     return s.n > 0;
 }

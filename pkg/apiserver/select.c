@@ -178,7 +178,7 @@ static bool label_key_ok(struct str key)
     if (name.n == 0 || name.n > 63 || !ascii_is_alnum(name.p[0]) || !ascii_is_alnum(name.p[name.n - 1]))
         return false;
     for (size_t i = 0; i < key.n; i++)
-        if (!ascii_is_alnum(key.p[i]) && !strchr("-_./", key.p[i]))
+        if (!ascii_is_alnum(key.p[i]) && !ascii_is_one_of(key.p[i], "-_./"))
             return false;
     return true;
 }

@@ -112,8 +112,8 @@ void *array_grow(void *items, size_t *cap, size_t want, size_t size)
 #define HUGE_PAGE ((uintptr_t)2 * 1024 * 1024)
 #define HEAP_SMALL ((uintptr_t)400 * 1024)
 #define HEAP_HUGE (2 * HUGE_PAGE)
-#define HEAP_SURE \
-    ((uintptr_t)256 * 1024) /* what every run needs: made at once, which takes half as long as page by page */
+/* What every run needs comes at once, which takes half as long as page by page. */
+#define HEAP_SURE ((uintptr_t)192 * 1024)
 
 /* The heap's top is moved up to end HEAP_SMALL before a huge page begins: the address space in between stays unused. What
  * malloc writes while it grows the heap is before that place, for a page that is there already is never made huge. */

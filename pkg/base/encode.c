@@ -232,7 +232,7 @@ void url_escape(struct str s, const char *keep, struct buf *out)
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
 
-        if (ascii_is_alnum(c) || (c && (strchr("-._~", c) || strchr(keep, c))))
+        if (ascii_is_alnum(c) || ascii_is_one_of(c, "-._~") || ascii_is_one_of(c, keep))
             continue;
         buf_add(out, s.p + from, i - from);
         buf_addf(out, "%%%02X", (unsigned char)c);

@@ -27,7 +27,7 @@ static bool stays(unsigned char c, enum part part)
     if (ascii_is_alnum((char)c))
         return true;
     for (size_t i = 0; c != '\0' && i < ARRAY_SIZE(rules); i++)
-        if ((rules[i].parts & part) && strchr(rules[i].chars, c))
+        if ((rules[i].parts & part) && ascii_is_one_of(c, rules[i].chars))
             return true;
     return false;
 }
@@ -216,7 +216,7 @@ static int read_host(struct arena *a, struct str scheme, struct str host, struct
 static bool is_userinfo(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && (s.p[i] == '\0' || !strchr("-._:~!$&'()*+,;=%@", s.p[i])))
+        if (!ascii_is_alnum(s.p[i]) && !ascii_is_one_of(s.p[i], "-._:~!$&'()*+,;=%@"))
             return false;
     return true;
 }
@@ -378,7 +378,7 @@ void gourl_format_user(const struct gourl *u, struct buf *out)
 static bool is_valid_raw(struct str s, enum part part)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] == '\0' || (!strchr("!$&'()*+,;=:@[]%", s.p[i]) && !stays((unsigned char)s.p[i], part)))
+        if (!ascii_is_one_of(s.p[i], "!$&'()*+,;=:@[]%") && !stays((unsigned char)s.p[i], part))
             return false;
     return s.n > 0;
 }

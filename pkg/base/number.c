@@ -192,7 +192,7 @@ static bool underscores_ok(struct str s)
 
     if (s.n > 0 && (s.p[0] == '-' || s.p[0] == '+'))
         i++;
-    if (s.n >= i + 2 && s.p[i] == '0' && strchr("boxBOX", s.p[i + 1])) {
+    if (s.n >= i + 2 && s.p[i] == '0' && ascii_is_one_of(s.p[i + 1], "boxBOX")) {
         hex = ascii_lower(s.p[i + 1]) == 'x';
         i += 2;
         last = '0';

@@ -81,18 +81,13 @@ struct str str_trim(struct str s)
     return s;
 }
 
-static bool one_of(char c, const char *chars)
-{
-    return c != '\0' && strchr(chars, c) != NULL;
-}
-
 struct str str_trim_chars(struct str s, const char *chars)
 {
-    while (s.n > 0 && one_of(s.p[0], chars)) {
+    while (s.n > 0 && ascii_is_one_of(s.p[0], chars)) {
         s.p++;
         s.n--;
     }
-    while (s.n > 0 && one_of(s.p[s.n - 1], chars))
+    while (s.n > 0 && ascii_is_one_of(s.p[s.n - 1], chars))
         s.n--;
     return s;
 }

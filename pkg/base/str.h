@@ -95,3 +95,8 @@ static inline bool ascii_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
+/* Is c in `set`? NUL never is: what comes from outside may hold it. */
+static inline bool ascii_is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}

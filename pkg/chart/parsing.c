@@ -86,10 +86,11 @@ static bool parse_next(struct parsing *p, struct arena *a)
 static void *thread_main(void *arg)
 {
     struct parsing *p = arg;
+    struct arena *a = p->arena;
 
     pthread_setaffinity_np(pthread_self(), sizeof(p->processors), &p->processors);
     pthread_mutex_lock(&p->mutex);
-    while (parse_next(p, p->arena) || !p->over)
+    while (parse_next(p, a) || !p->over)
         if (p->taken == p->n && !p->over)
             pthread_cond_wait(&p->moved, &p->mutex);
     pthread_mutex_unlock(&p->mutex);

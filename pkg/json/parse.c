@@ -118,7 +118,7 @@ static bool is_hex(char c)
 /* p is behind a backslash. */
 static int check_escape(struct parser *j, const char *p)
 {
-    if (p == j->end || *p == '\0' || !strchr("bfnrtu\\/\"", *p))
+    if (p == j->end || !ascii_is_one_of(*p, "bfnrtu\\/\""))
         return fail_inside(j, p, "in string escape code");
     if (*p != 'u')
         return 0;

@@ -25,7 +25,7 @@ static bool skip_string(struct json_scan *s, const char **p, const char *end)
 
 static bool ends_scalar(char c)
 {
-    return json_is_space(c) || (c && strchr(",:{}[]\"", c));
+    return json_is_space(c) || ascii_is_one_of(c, ",:{}[]\"");
 }
 
 enum seen { SEEN_INSIDE, SEEN_END, SEEN_BEFORE_END, SEEN_ERROR };

@@ -4,7 +4,7 @@
 
 static bool is_token_char(char c)
 {
-    return ascii_is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+    return ascii_is_alnum(c) || ascii_is_one_of(c, "!#$%&'*+-.^_`|~");
 }
 
 static struct str take_token(struct str *s)

@@ -26,7 +26,7 @@ bool oci_host_is_valid(struct str s)
     else if (colon != STR_NPOS && (!str_to_uint64(port, &n) || n > 65535 || !ascii_is_digit(port.p[0])))
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && !strchr(v6 ? ".-:[]" : ".-_:", s.p[i]))
+        if (!ascii_is_alnum(s.p[i]) && !ascii_is_one_of(s.p[i], v6 ? ".-:[]" : ".-_:"))
             return false;
     return s.n > 0 && s.p[0] != ':';
 }
@@ -44,7 +44,7 @@ static bool is_component(struct str s)
         if (i == s.n)
             return true;
         start = i;
-        while (i < s.n && s.p[i] == s.p[start] && strchr("._-", s.p[i]))
+        while (i < s.n && s.p[i] == s.p[start] && ascii_is_one_of(s.p[i], "._-"))
             i++;
         if (i == start || (s.p[start] == '.' && i - start > 1) || (s.p[start] == '_' && i - start > 2))
             return false;

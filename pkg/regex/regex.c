@@ -113,7 +113,7 @@ static struct regex *regex_new(struct str pattern, struct program *program, cons
 
 static bool is_special(char c)
 {
-    return c == '\0' || (unsigned char)c >= 0x80 || strchr(SPECIAL, c);
+    return c == '\0' || (unsigned char)c >= 0x80 || ascii_is_one_of(c, SPECIAL);
 }
 
 static bool is_plain_text(struct str pattern)
@@ -403,7 +403,7 @@ void regex_finder_done(struct regex_finder *f)
 void regex_quote(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] != '\0' && strchr(SPECIAL, text.p[i]))
+        if (ascii_is_one_of(text.p[i], SPECIAL))
             buf_addc(out, '\\');
         buf_addc(out, text.p[i]);
     }

@@ -135,7 +135,7 @@ static bool is_range(struct str version)
     struct str core = version;
 
     for (size_t i = 0; i < version.n; i++)
-        if (strchr("^~<>=!*", version.p[i]))
+        if (ascii_is_one_of(version.p[i], "^~<>=!*"))
             return true;
     if (str_contains(version, STR("||")) || str_contains(version, STR(" - ")))
         return true;

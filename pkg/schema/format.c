@@ -114,11 +114,13 @@ static bool check_duration_part(struct str s, const char *all, struct buf *why)
             return no(why, "missing number");
         if (n == s.n)
             return no(why, "missing unit");
-        at = strchr(units, s.p[n]);
+        at = s.p[n] ? strchr(units, s.p[n]) : NULL;
         if (!at) {
-            buf_adds(why, strchr(all, s.p[n]) ? "unit " : "invalid unit ");
+            bool known = ascii_is_one_of(s.p[n], all);
+
+            buf_adds(why, known ? "unit " : "invalid unit ");
             add_rune((unsigned char)s.p[n], why);
-            buf_adds(why, strchr(all, s.p[n]) ? " out of order" : "");
+            buf_adds(why, known ? " out of order" : "");
             return false;
         }
         units = at + 1;
@@ -474,7 +476,7 @@ static bool check_local_part(struct str s, struct buf *why)
     if (str_contains(s, STR("..")))
         return no(why, "consecutive dots");
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && !(s.p[i] && strchr(".!#$%&'*+-/=?^_`{|}~", s.p[i])))
+        if (!ascii_is_alnum(s.p[i]) && !ascii_is_one_of(s.p[i], ".!#$%&'*+-/=?^_`{|}~"))
             return bad_rune(why, s, i, "invalid character ", "");
     return true;
 }
@@ -564,7 +566,7 @@ static bool check_authority(struct buf *why, struct str s, struct str authority)
                 return fail_url(why, s, "invalid URL escape ", escape, "");
             i += 2;
         } else if ((unsigned char)host.p[i] < 0x80 && !ascii_is_alnum(host.p[i]) &&
-                   !(host.p[i] && strchr("-._~!$&'()*+,;=:[]<>\"", host.p[i]))) {
+                   !ascii_is_one_of(host.p[i], "-._~!$&'()*+,;=:[]<>\"")) {
             return fail_url(why, s, "invalid character ", str_sub(host, i, i + 1), " in host name");
         }
     }
@@ -587,7 +589,7 @@ static bool parse_url(struct str s, bool *ret_absolute, struct str *ret_path, st
     if (str_has_prefix(rest, STR(":")))
         return fail_url(why, rest, "missing protocol scheme", STR_NONE, "");
     while (n < rest.n && (ascii_is_alpha(rest.p[n]) ||
-                          (n > 0 && (ascii_is_digit(rest.p[n]) || (rest.p[n] && strchr("+-.", rest.p[n]))))))
+                          (n > 0 && (ascii_is_digit(rest.p[n]) || ascii_is_one_of(rest.p[n], "+-.")))))
         n++;
     *ret_absolute = n > 0 && n < rest.n && rest.p[n] == ':';
     if (*ret_absolute)

@@ -63,7 +63,7 @@ static bool is_reference(struct value v)
     struct str s = value_str(v);
 
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && !(s.p[i] && strchr("/_.-$", s.p[i])) && !(s.p[i] == '#' && i == 0))
+        if (!ascii_is_alnum(s.p[i]) && !ascii_is_one_of(s.p[i], "/_.-$") && !(s.p[i] == '#' && i == 0))
             return false;
     return s.n > 0;
 }

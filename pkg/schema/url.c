@@ -14,7 +14,7 @@ static size_t scheme_length(struct str s)
 
     if (s.n == 0 || !ascii_is_alpha(s.p[0]))
         return 0;
-    while (n < s.n && (ascii_is_alnum(s.p[n]) || (s.p[n] && strchr("+-.", s.p[n]))))
+    while (n < s.n && (ascii_is_alnum(s.p[n]) || ascii_is_one_of(s.p[n], "+-.")))
         n++;
     return n < s.n && s.p[n] == ':' ? n : 0;
 }

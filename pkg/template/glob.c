@@ -219,7 +219,7 @@ static struct str literal(struct arena *a, struct str *rest)
     CLEANUP(buf_done) struct buf b = BUF_INIT(SIZE_MAX / 4);
     size_t i = 0;
 
-    for (; i < rest->n && !strchr("*?[{", rest->p[i]); i++) {
+    for (; i < rest->n && !ascii_is_one_of(rest->p[i], "*?[{"); i++) {
         i += rest->p[i] == '\\' && i + 1 < rest->n;
         buf_addc(&b, rest->p[i]);
     }

@@ -335,7 +335,7 @@ void gocert_free(struct gocert *cert)
 static int string_type(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!ascii_is_alnum(s.p[i]) && (s.p[i] == '\0' || !strchr(" '()+,-./:=?", s.p[i])))
+        if (!ascii_is_alnum(s.p[i]) && !ascii_is_one_of(s.p[i], " '()+,-./:=?"))
             return V_ASN1_UTF8STRING;
     return V_ASN1_PRINTABLESTRING;
 }

@@ -339,7 +339,7 @@ static void lex_field_or_variable(struct lex *l, enum tok_kind kind)
 
 static bool accept(const struct lex *l, const char **p, const char *set)
 {
-    if (*p == l->end || **p == '\0' || !strchr(set, **p))
+    if (*p == l->end || !ascii_is_one_of(**p, set))
         return false;
     ++*p;
     return true;

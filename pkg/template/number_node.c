@@ -11,7 +11,7 @@
 static bool contains_any(struct str s, const char *chars)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] && strchr(chars, s.p[i]))
+        if (ascii_is_one_of(s.p[i], chars))
             return true;
     return false;
 }
@@ -101,7 +101,7 @@ static bool scan_float(struct str s, double *ret, struct buf *why)
     size_t digits = s.n > 0 && (s.p[0] == '+' || s.p[0] == '-');
     bool range = false;
 
-    if (s.n > digits + 1 && s.p[digits] == '0' && strchr("bBoO", s.p[digits + 1])) {
+    if (s.n > digits + 1 && s.p[digits] == '0' && ascii_is_one_of(s.p[digits + 1], "bBoO")) {
         buf_adds(why, "syntax error scanning complex number");
         return false;
     }

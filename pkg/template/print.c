@@ -474,7 +474,7 @@ static void print_inner_pointer(struct printer *p, struct value v, uint32_t verb
 {
     if (verb == 'v' || verb == 'p')
         hex_number(p, ADDRESS, !p->sharp);
-    else if (verb < 0x80 && strchr("bodxX", (int)verb))
+    else if (verb < 0x80 && ascii_is_one_of((char)verb, "bodxX"))
         print_value(p, value_from_uint(ADDRESS), verb, 1);
     else
         print_bad_verb(p, v, verb);
@@ -485,7 +485,7 @@ static void print_object(struct printer *p, struct value v, uint32_t verb, int d
     const struct tpl_object *o = v.object;
 
     if (complex_get(v)) {
-        if (verb < 0x80 && strchr("vbgGxXfFeE", (int)verb))
+        if (verb < 0x80 && ascii_is_one_of((char)verb, "vbgGxXfFeE"))
             print_complex(p, complex_get(v), verb);
         else
             print_bad_verb(p, v, verb);

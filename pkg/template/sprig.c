@@ -35,7 +35,7 @@ static struct str variable(struct str s, size_t *ret_n)
         *ret_n = close == STR_NPOS ? 1 : close + 1; /* bad syntax is eaten */
         return close == STR_NPOS ? STR("") : str_sub(s, 1, close);
     }
-    if (s.n > 0 && strchr(special, s.p[0])) {
+    if (s.n > 0 && ascii_is_one_of(s.p[0], special)) {
         *ret_n = 1;
         return str_sub(s, 0, 1);
     }

@@ -151,7 +151,7 @@ static bool underscores_ok(struct str s)
 
 static bool has_leading_zero(struct str s)
 {
-    if (s.n > 1 && s.p[0] == '0' && !strchr("box", s.p[1]))
+    if (s.n > 1 && s.p[0] == '0' && !ascii_is_one_of(s.p[1], "box"))
         return true;
     return s.n > 2 && (s.p[0] == '-' || s.p[0] == '+') && s.p[1] == '0';
 }
@@ -244,7 +244,7 @@ static NODISCARD int read_while(struct toml_parser *p, const char *more, bool he
         if (r < 0)
             return r;
     } while (!p->at_eof && c < 0x80 &&
-             ((hex ? is_hex((char)c) : ascii_is_digit((char)c)) || strchr(more, (int)c)));
+             ((hex ? is_hex((char)c) : ascii_is_digit((char)c)) || ascii_is_one_of((char)c, more)));
     toml_back(p);
     return 0;
 }
@@ -293,7 +293,7 @@ static NODISCARD int read_based(struct toml_parser *p, size_t start, uint32_t ba
     r = toml_peek(p, &c);
     if (r < 0)
         return r;
-    if (c == 0 || c >= 0x80 || !(base == 'x' ? is_hex((char)c) : strchr(bases[i].digits, (int)c) != NULL)) {
+    if (c >= 0x80 || !(base == 'x' ? is_hex((char)c) : ascii_is_one_of((char)c, bases[i].digits))) {
         CLEANUP(buf_done) struct buf rune = BUF_INIT(8);
 
         buf_add_rune(&rune, c);
@@ -304,8 +304,8 @@ static NODISCARD int read_based(struct toml_parser *p, size_t start, uint32_t ba
         r = toml_next(p, &c);
         if (r < 0)
             return r;
-    } while (c != 0 && c < 0x80 &&
-             (c == '_' || (base == 'x' ? is_hex((char)c) : strchr(bases[i].digits, (int)c) != NULL)));
+    } while (c < 0x80 &&
+             (c == '_' || (base == 'x' ? is_hex((char)c) : ascii_is_one_of((char)c, bases[i].digits))));
     toml_back(p);
     return make_integer(p, str_sub(p->text, start, p->pos), ret);
 }
@@ -391,7 +391,7 @@ static NODISCARD int read_word(struct toml_parser *p, size_t start, struct value
         return make_float(p, str_sub(rest, 0, 3), ret);
     }
     /* upstream tries "inf" and "nan" first and then forgets to go back over a second letter that fits */
-    if (rest.n > 1 && strchr("in", rest.p[0]) && strchr("na", rest.p[1]))
+    if (rest.n > 1 && ascii_is_one_of(rest.p[0], "in") && ascii_is_one_of(rest.p[1], "na"))
         start++;
     do {
         r = toml_next(p, &c);

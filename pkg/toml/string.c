@@ -33,7 +33,7 @@ static NODISCARD int check_escape(struct toml_parser *p, size_t start, bool mult
         return r;
     if (multiline && toml_is_newline(c))
         return 0;
-    if (!p->at_eof && c < 0x80 && c > 0 && strchr("ebtnfr\" \t\\", (int)c))
+    if (!p->at_eof && c < 0x80 && ascii_is_one_of((char)c, "ebtnfr\" \t\\"))
         return 0;
     for (size_t i = 0; i < ARRAY_SIZE(hex); i++) {
         if (c != (unsigned char)hex[i].letter)

@@ -60,8 +60,7 @@ struct flags {
 static void analyze_indicator(struct str s, size_t i, bool after_white, bool before_white, struct flags *f)
 {
     if (i == 0) {
-        if ((s.p[0] && strchr("#,[]{}&*!|>'\"%@`", s.p[0])) ||
-            (s.p[0] && strchr("?:-", s.p[0]) && before_white))
+        if (ascii_is_one_of(s.p[0], "#,[]{}&*!|>'\"%@`") || (ascii_is_one_of(s.p[0], "?:-") && before_white))
             f->indicators = true;
     } else if ((s.p[i] == ':' && before_white) || (s.p[i] == '#' && after_white)) {
         f->indicators = true;

@@ -149,7 +149,7 @@ static const bool word_bytes[256] = {
 /* Begins with a letter that begins no boolean or null, and has nothing that could need quotes. */
 static bool is_plain_word(struct str s)
 {
-    if (s.n == 0 || !ascii_is_alpha(s.p[0]) || (s.n <= 5 && strchr("yYnNtTfFoO", s.p[0])))
+    if (s.n == 0 || !ascii_is_alpha(s.p[0]) || (s.n <= 5 && ascii_is_one_of(s.p[0], "yYnNtTfFoO")))
         return false;
     for (size_t i = 1; i < s.n; i++)
         if (!word_bytes[(unsigned char)s.p[i]])

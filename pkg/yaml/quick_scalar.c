@@ -342,7 +342,7 @@ bool quick_flow_plain(struct quick *q, struct str *ret)
     if (!ascii_is_alnum(*p) && *p != '_' && *p != '/' && *p != '.' &&
         !(*p == '-' && p + 1 < q->end && ascii_is_alnum(p[1])))
         return false;
-    while (p < q->end && (ascii_is_alnum(*p) || (*p && strchr("_./-+$*=@", *p))))
+    while (p < q->end && (ascii_is_alnum(*p) || ascii_is_one_of(*p, "_./-+$*=@")))
         p++;
     *ret = (struct str){ q->p, (size_t)(p - q->p) };
     q->p = p;

@@ -42,6 +42,9 @@ static void test_trimming(void **state)
     assert_str(str_trim(STR(" \t\r\n a b \v\f")), "a b");
     assert_str(str_trim(STR(" \n")), "");
     assert_str(str_trim_chars(STR("--a-b--"), "-"), "a-b");
+    assert_true(ascii_is_one_of('b', "ab"));
+    assert_false(ascii_is_one_of('c', "ab"));
+    assert_false(ascii_is_one_of('\0', "ab"));
     assert_str(str_trim_prefix(STR("v1"), STR("v")), "1");
     assert_str(str_trim_prefix(STR("1"), STR("v")), "1");
     assert_str(str_trim_suffix(STR("a.yaml"), STR(".yaml")), "a");

@@ -91,6 +91,22 @@ static void test_what_is_no_reference_is_refused_in_the_words_of_oras(void **sta
     }
 }
 
+static void test_no_part_of_a_reference_has_a_nul(void **state)
+{
+    static const char text[] = "oci://r/web:1";
+
+    UNUSED(state);
+    for (size_t i = STR("oci://").n; i < sizeof(text) - 1; i++) {
+        struct oci_ref ref;
+        char odd[sizeof(text)];
+
+        memcpy(odd, text, sizeof(text));
+        odd[i] = '\0';
+        assert_case_num("NUL", oci_ref_parse(a, (struct str){ odd, sizeof(text) - 1 }, &ref, NULL),
+                        -ERRC_INVALID);
+    }
+}
+
 static void test_a_tag_has_at_most_128_characters(void **state)
 {
     UNUSED(state);
@@ -235,6 +251,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_reference_is_taken_apart_as_helm_does, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_no_reference_is_refused_in_the_words_of_oras, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_no_part_of_a_reference_has_a_nul, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_tag_has_at_most_128_characters, setup, teardown),
         cmocka_unit_test_setup_teardown(test_challenges, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_login_is_found_by_each_way_to_write_its_host, setup, teardown),

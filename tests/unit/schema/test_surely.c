@@ -96,6 +96,8 @@ static const struct surely_case cases[] = {
     { "\"pattern\":\"^a+$\"", "\"aab\"", ALL("invalid") },
     { "\"format\":\"ipv4\"", "\"10.0.0.1\"", ALL("sure") },
     { "\"format\":\"ipv4\"", "\"10.0.0\"", UNTIL_7("invalid", "sure") },
+    { "\"format\":\"duration\"", "\"P1D\"", ALL("sure") },
+    { "\"format\":\"duration\"", "\"P1\\u0000\"", UNTIL_7("invalid", "sure") },
     { "\"format\":\"of-mine\"", "\"10.0.0\"", ALL("sure") },
     { "\"allOf\":[{\"minimum\":1},{\"maximum\":3}]", "2", ALL("sure") },
     { "\"allOf\":[{\"minimum\":1},{\"maximum\":3}]", "4", ALL("invalid") },
