@@ -20,7 +20,7 @@ static void print_line(void *ctx, struct str text)
 
 struct chart_log chart_flags_log(struct cli *c)
 {
-    return (struct chart_log){ .line = print_line, .ctx = c };
+    return (struct chart_log){ .line = print_line, .ctx = c, .debug = cli_bool(c, "debug") };
 }
 
 /* As helm's getters do it for values: with no other credentials than the URL's own. */
@@ -176,6 +176,22 @@ void chart_fetcher_done(struct chart_fetcher *f)
     arena_free(TAKE(f->arena));
 }
 
+void chart_flags_log_version(struct cli *c, const char *text, const char *otherwise)
+{
+    struct chart_log log = chart_flags_log(c);
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(64 * KIB), set = BUF_INIT(KIB);
+    const char *version = cli_string(c, "version");
+
+    chart_log_attr(&attrs, "version", str_from(version));
+    chart_log_debug(&log, buf_z(&attrs), text);
+    if (cli_bool(c, "devel"))
+        otherwise = ">0.0.0-0";
+    if (version[0] || !otherwise)
+        return;
+    buf_addf(&set, "setting version to %s", otherwise);
+    chart_log_debug(&log, "", buf_z(&set));
+}
+
 struct str chart_flags_version(const struct cli *c)
 {
     const char *version = cli_string(c, "version");
@@ -249,12 +265,15 @@ int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret,
 {
     CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
     struct str wanted = str_trim(str_from(name)), repo = str_from(cli_string(c, "repo"));
+    struct chart_log log;
     int r = repo.n == 0 ? find_here(wanted, ret, err) : 0;
 
     if (r == 1 && cli_bool(c, "verify"))
         return verify_here(c, ret->path, err);
     if (r != 0)
         return MIN(r, 0);
+    log = chart_flags_log(c);
+    chart_log_debug(&log, "", "set up default downloader cache");
     r = chart_fetcher_init(c, &f, err);
     if (r < 0)
         return r;

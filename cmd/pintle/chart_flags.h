@@ -104,6 +104,8 @@ void chart_found_done(struct chart_found *f);
 DEFINE_CLEANUP_VALUE(struct chart_found, chart_found_done)
 /* Helm's LocateChart() with the flags of CHART_PATH_FLAGS: a path here comes first, everything else is downloaded. */
 NODISCARD int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret, struct err **err);
+/* Helm's lines for --debug on --version and --devel; without either the version is `otherwise` (NULL: any). */
+void chart_flags_log_version(struct cli *c, const char *text, const char *otherwise);
 NODISCARD int chart_found_load(const struct chart_found *f, const struct chart_log *log, struct chart **ret,
                                struct err **err);
 /* By chart_load_to_render() where that is possible. */

@@ -601,7 +601,7 @@ static int run(struct cli *c, int argc, const char *const *argv, struct err **er
         r = check_args(c, err);
     if (r < 0)
         return r;
-    if (cli_bool(c, "debug"))
+    if (cli_bool(c, "debug") && !c->command->helm_log)
         log_configure(STR("debug"));
     return c->command->run(c, err);
 }

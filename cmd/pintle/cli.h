@@ -57,6 +57,7 @@ struct cli_command {
     const char *help;                          /* paragraphs; NULL: the brief */
     int args_min, args_max;                    /* args_max -1: any number */
     const struct cli_flag *flags, *more_flags; /* tables that end with CLI_FLAGS_END; may be NULL */
+    bool helm_log;                             /* --debug shows what Helm logs, not what pintle does */
     /* The exit status (0 or more), or -ERRC_x with *err: printed as "Error: …" with exit status 1.
      * NULL: a group, whose members name it as their parent. */
     int (*run)(struct cli *c, struct err **err);

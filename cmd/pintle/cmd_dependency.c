@@ -73,6 +73,7 @@ const struct cli_command cmd_dependency_build = {
             "does what\n`dependency update` does.",
     .args_max = 1,
     .flags = fetch_flags,
+    .helm_log = true,
     .run = run_build,
 };
 
@@ -84,6 +85,7 @@ const struct cli_command cmd_dependency_list = {
     .brief = "list the dependencies for the given chart",
     .args_max = 1,
     .flags = list_flags,
+    .helm_log = true,
     .run = run_list,
 };
 
@@ -99,5 +101,6 @@ const struct cli_command cmd_dependency_update = {
         "that is configured)\nand registries (oci://).",
     .args_max = 1,
     .flags = fetch_flags,
+    .helm_log = true,
     .run = run_update,
 };

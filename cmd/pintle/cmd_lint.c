@@ -231,5 +231,6 @@ const struct cli_command cmd_lint = {
     .args_min = 1,
     .args_max = -1,
     .flags = flags,
+    .helm_log = true,
     .run = run,
 };

@@ -219,5 +219,6 @@ const struct cli_command cmd_package = {
             "bytes.",
     .args_max = -1,
     .flags = flags,
+    .helm_log = true,
     .run = run,
 };

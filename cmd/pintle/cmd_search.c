@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "pintle/chart_flags.h"
 #include "pintle/commands.h"
 #include "pintle/helm_output.h"
 #include "pintle/helm_path.h"
@@ -171,11 +172,12 @@ static int print(struct cli *c, enum helm_format format, const struct registry_h
     return helm_output_list(c, format, &list, err);
 }
 
-static int parse_constraint(const struct cli *c, struct semver_constraint **ret, struct err **err)
+static int parse_constraint(struct cli *c, struct semver_constraint **ret, struct err **err)
 {
     const char *version = cli_string(c, "version");
     int r;
 
+    chart_flags_log_version(c, "original chart version", ">0.0.0");
     if (!version[0])
         version = cli_bool(c, "devel") ? ">0.0.0-0" : ">0.0.0";
     r = semver_constraint_parse(str_from(version), ret, err);
@@ -245,5 +247,6 @@ const struct cli_command cmd_search_repo = {
         "pre-releases, too; with --version those that satisfy a constraint.",
     .args_max = -1,
     .flags = flags,
+    .helm_log = true,
     .run = run,
 };

@@ -122,6 +122,7 @@ static int show(struct cli *c, unsigned parts, const char *jsonpath, struct err 
     struct view v = { .arena = arena, .parts = parts, .jsonpath = jsonpath, .out = &out };
     int r;
 
+    chart_flags_log_version(c, "original chart version", NULL);
     r = chart_flags_locate(c, c->args[0], &found, err);
     if (r < 0)
         return r;
@@ -185,6 +186,7 @@ const struct cli_command cmd_show = {
         .args_max = 1,                             \
         .flags = flags,                            \
         .more_flags = more,                        \
+        .helm_log = true,                          \
         .run = run_##member,                       \
     }
 

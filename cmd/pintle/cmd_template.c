@@ -234,6 +234,7 @@ static int read_name(struct template_job *j, struct err **err)
     const char *name_template = cli_string(c, "name-template");
     CLEANUP(buf_done) struct buf rest = BUF_INIT(64 * KIB);
 
+    chart_flags_log_version(j->c, "Original chart version", NULL);
     if (c->n_args > 2) {
         for (size_t i = 2; i < c->n_args; i++)
             buf_addf(&rest, "%s%s", i > 2 ? ", " : "", c->args[i]);
@@ -318,14 +319,26 @@ static int check_dependencies(struct template_job *j, const struct chart_found *
                  : 0;
 }
 
+static void log_path(const struct template_job *j, const char *path)
+{
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(64 * KIB);
+
+    if (!path)
+        return;
+    chart_log_attr(&attrs, "path", str_from(path));
+    chart_log_debug(&j->log, buf_z(&attrs), "Chart path");
+}
+
 static int load(struct template_job *j, struct err **err)
 {
     CLEANUP(chart_found_done) struct chart_found found = { 0 };
     int r;
 
     r = chart_flags_locate(j->c, j->chart_path, &found, err);
-    if (r >= 0)
-        r = chart_flags_values(j->c, j->arena, &j->values, err);
+    if (r < 0)
+        return r;
+    log_path(j, found.path);
+    r = chart_flags_values(j->c, j->arena, &j->values, err);
     if (r >= 0)
         r = chart_found_load_to_render(&found, &j->log, &j->chart, err);
     if (r >= 0)
@@ -455,5 +468,6 @@ const struct cli_command cmd_template = {
     .args_max = -1,
     .flags = flags,
     .more_flags = install_flags,
+    .helm_log = true,
     .run = run,
 };

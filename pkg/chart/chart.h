@@ -26,7 +26,10 @@ struct chart_file {
 struct chart_log {
     void (*line)(void *ctx, struct str text);
     void *ctx;
+    bool debug; /* chart_log_debug() is heard */
 };
+/* What Helm says with --debug alone. */
+void chart_log_debug(const struct chart_log *log, const char *attrs, const char *text);
 /* One line as Go's slog text handler writes it; `attrs` is printed after msg as given ("path=a chart=b" or ""). */
 void chart_log_line(const struct chart_log *log, const char *level, const char *attrs, const char *fmt, ...)
     PRINTF(4, 5);

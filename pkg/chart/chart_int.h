@@ -128,7 +128,9 @@ struct chart_crd *chart_node_crds(struct arena *a, const struct chart_node *root
 
 /* validate.c */
 /* SCHEMA with Helm's report of all charts. */
-NODISCARD int chart_validate_values(const struct chart_node *root, struct value values, struct err **err);
+NODISCARD int chart_validate_values(const struct chart_node *root, struct value values,
+                                    const struct chart_log *log, struct err **err);
+void chart_log_schema(const struct chart_log *log, struct str schema); /* for --debug */
 
 /* render.c */
 struct chart_rendered_file;

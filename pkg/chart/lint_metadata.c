@@ -241,6 +241,7 @@ static int check_schema(struct lint *l, struct value values, struct err **err)
 
     if (l->o->skip_schema_validation || read_chart_file(path, &text, NULL) < 0 || text.n == 0)
         return 0;
+    chart_log_schema(l->o->log, buf_str(&text));
     r = schema_compile(buf_str(&text), &schema, err);
     if (r >= 0)
         r = schema_validate(schema, values, &report, err);

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "chart/chart_int.h"
 
-#define LINE_MAX_BYTES (64 * KIB)
+#define LINE_MAX_BYTES (8 * ARCHIVE_FILE_MAX) /* a schema, quoted */
 
 /* slog's needsQuoting(): text that would not read back as one word. */
 static bool needs_quotes(struct str s)
@@ -56,4 +56,10 @@ void chart_log_line(const struct chart_log *log, const char *level, const char *
     if (attrs[0])
         buf_addf(&line, " %s", attrs);
     log->line(log->ctx, buf_str(&line));
+}
+
+void chart_log_debug(const struct chart_log *log, const char *attrs, const char *text)
+{
+    if (log && log->debug)
+        chart_log_line(log, "DEBUG", attrs, "%s", text);
 }

@@ -196,7 +196,7 @@ static int prepare(struct render *r, struct value values, struct err **err)
     if (rc < 0)
         return rc;
     if (!r->o->skip_schema_validation) {
-        rc = chart_validate_values(r->root, coalesced, err);
+        rc = chart_validate_values(r->root, coalesced, r->o->log, err);
         if (rc < 0)
             return rc;
     }

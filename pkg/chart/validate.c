@@ -2,8 +2,44 @@
 #include "base/limits.h"
 #include "chart/chart_int.h"
 #include "schema/schema.h"
+#include "json/json.h"
 
 /* Helm's ValidateAgainstSchema(): the chart's own schema, then those of its subcharts on their parts of the values. */
+
+void chart_log_schema(const struct chart_log *log, struct str schema)
+{
+    CLEANUP(arena_free) struct arena *a = NULL;
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(8 * ARCHIVE_FILE_MAX);
+    struct value v;
+
+    if (!log || !log->debug)
+        return;
+    a = arena_new(VALUES_MEMORY_MAX);
+    if (json_parse(a, schema, NULL, &v, NULL) < 0)
+        return;
+    chart_log_attr(&attrs, "schema", schema);
+    chart_log_debug(log, buf_z(&attrs), "unmarshalled JSON schema");
+}
+
+static void log_chart(const struct chart_log *log, const struct chart_node *n)
+{
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(KIB);
+
+    if (!n->chart->schema)
+        return;
+    chart_log_attr(&attrs, "chart-name", chart_node_name(n));
+    chart_log_debug(log, buf_z(&attrs), "chart name");
+    chart_log_schema(log, n->chart->schema->data);
+}
+
+static void log_dependencies(const struct chart_log *log, const struct chart_node *n)
+{
+    CLEANUP(buf_done) struct buf attrs = BUF_INIT(KIB);
+
+    chart_log_attr(&attrs, "chart", chart_node_name(n));
+    buf_addf(&attrs, " dependencies=%zu", n->n_subs);
+    chart_log_debug(log, buf_z(&attrs), "number of dependencies in the chart");
+}
 
 /* The first render asks the schema as it stands; */
 static bool is_surely_valid(struct chart *c, struct value values)
@@ -59,23 +95,29 @@ static int report_chart(struct chart *c, struct str name, struct value values, s
     return 0;
 }
 
-static int report_tree(const struct chart_node *n, struct value values, struct buf *report, struct err **err)
+static int report_tree(const struct chart_node *n, struct value values, const struct chart_log *log,
+                       struct buf *report, struct err **err)
 {
-    int r = report_chart((struct chart *)(uintptr_t)n->chart, chart_node_name(n), values, report, err);
+    int r;
+
+    log_chart(log, n);
+    r = report_chart((struct chart *)(uintptr_t)n->chart, chart_node_name(n), values, report, err);
+    log_dependencies(log, n);
 
     for (size_t i = 0; i < n->n_subs && r >= 0; i++) {
         struct value below = value_get(values, chart_node_name(n->subs[i]));
 
         if (value_is_map(below)) /* coalescing has refused everything else */
-            r = report_tree(n->subs[i], below, report, err);
+            r = report_tree(n->subs[i], below, log, report, err);
     }
     return r;
 }
 
-int chart_validate_values(const struct chart_node *root, struct value values, struct err **err)
+int chart_validate_values(const struct chart_node *root, struct value values, const struct chart_log *log,
+                          struct err **err)
 {
     CLEANUP(buf_done) struct buf report = BUF_INIT(SCHEMA_REPORT_MAX);
-    int r = report_tree(root, values, &report, err);
+    int r = report_tree(root, values, log, &report, err);
 
     if (r < 0)
         return r;
