@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,9 +74,10 @@ static void rebuild(struct map *m)
     m->n_slots = live;
     while (cap < (live + 1) * 4)
         cap *= 2;
+    assert(cap <= UINT32_MAX); /* of entries that fill 16 GiB */
     free(m->index);
     m->index = xcalloc(cap, sizeof(*m->index));
-    m->cap_index = cap;
+    m->cap_index = (uint32_t)cap;
     for (size_t i = 0; i < live; i++)
         index_add(m, i);
 }

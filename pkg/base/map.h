@@ -17,7 +17,7 @@ struct map {
     size_t n_slots, cap_slots;
     size_t n;        /* live entries */
     uint32_t *index; /* open addressing; slot + 1, 0 is empty */
-    size_t cap_index;
+    uint32_t cap_index;
     bool borrows;
 };
 
