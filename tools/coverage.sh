@@ -13,7 +13,7 @@ profdata=$(tool llvm-profdata) && cov=$(tool llvm-cov) || exit 1
 declare -A parsers=(
     [archive]="pkg/archive/read.c pkg/archive/plain_tar.c pkg/archive/gzip.c" [deflate]="pkg/archive/goflate*.c pkg/archive/regzip.c"
     [index]="pkg/registry/index*.c pkg/registry/entry.c pkg/registry/twin.c pkg/registry/window.c pkg/registry/sink.c" [oci]="pkg/oci/ref.c pkg/oci/challenge.c pkg/oci/config.c" [pack]="pkg/mirror/pack.c" [bundle]="pkg/mirror/bundle.c"
-    [json]="pkg/json/*.c" [yaml]="pkg/yaml/*.c" [toml]="pkg/toml/*.c" [schema]="pkg/schema/*.c"
+    [json]="pkg/json/*.c" [jsonpath]="pkg/jsonpath/*.c" [yaml]="pkg/yaml/*.c" [toml]="pkg/toml/*.c" [schema]="pkg/schema/*.c"
     [lint]="pkg/chart/lint_objects.c" [provenance]="pkg/provenance/message.c" [semver]="pkg/semver/*.c" [regex]="pkg/regex/*.c" [strvals]="pkg/chart/strvals*.c"
     [template_parse]="pkg/template/lex.c pkg/template/parse*.c pkg/template/number_node.c pkg/template/tree.c"
     [template_render]="pkg/template/exec.c pkg/template/eval.c pkg/template/print*.c pkg/template/builtins.c pkg/template/fail.c"
