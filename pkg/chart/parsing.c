@@ -10,8 +10,8 @@
 /* Bytes of templates from which on a second thread saves more than it costs. */
 #define THREAD_MIN ((size_t)128 * KIB)
 
-struct template
-{
+/* A template that was asked for. */
+struct asked {
     struct str path, text;
     struct tpl_file *file;
     struct err *err;
@@ -20,7 +20,7 @@ struct template
 struct parsing {
     pthread_mutex_t mutex;
     pthread_cond_t moved;
-    struct template *templates; /* guarded by the mutex, as are those below */
+    struct asked *templates; /* guarded by the mutex, as are those below */
     size_t n, cap, taken, parsed;
     bool over;          /* nothing more will come */
     struct map numbers; /* of the last template of each path, counted from 1: the owner's */
@@ -47,7 +47,7 @@ static size_t add(struct parsing *p, struct str path, struct str text)
 
     pthread_mutex_lock(&p->mutex);
     ARRAY_GROW(p->templates, p->cap, p->n + 1);
-    p->templates[p->n++] = (struct template){ .path = path, .text = text };
+    p->templates[p->n++] = (struct asked){ .path = path, .text = text };
     pthread_cond_signal(&p->moved);
     pthread_mutex_unlock(&p->mutex);
     map_put(&p->numbers, path, (void *)(number + 1));
@@ -67,7 +67,7 @@ size_t chart_parsing_add(struct parsing *p, struct str path, struct str text)
 static bool parse_next(struct parsing *p, struct arena *a)
 {
     size_t i = p->taken;
-    struct template t;
+    struct asked t;
 
     if (i == p->n)
         return false;
@@ -161,7 +161,7 @@ void chart_parsing_free(struct parsing *p)
 
 int chart_parsing_get(struct parsing *p, size_t i, struct tpl_file **ret, struct err **err)
 {
-    struct template *t = &p->templates[i];
+    struct asked *t = &p->templates[i];
 
     if (!t->err) {
         *ret = t->file;
