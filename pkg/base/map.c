@@ -89,24 +89,28 @@ static char *kept_key(const struct map *m, struct str key)
     return (char *)(uintptr_t)(key.p ? key.p : "");
 }
 
-void *map_put(struct map *m, struct str key, void *value)
+void **map_at(struct map *m, struct str key)
 {
     uint64_t hash = str_hash(key);
     struct map_slot *s = find(m, key, hash);
-    void *old;
 
-    if (s) {
-        old = s->value;
-        s->value = value;
-        return old;
-    }
+    if (s)
+        return &s->value;
     if ((m->n_slots + 1) * 2 > m->cap_index)
         rebuild(m);
     ARRAY_GROW(m->slots, m->cap_slots, m->n_slots + 1);
-    m->slots[m->n_slots] = (struct map_slot){ hash, kept_key(m, key), key.n, value };
+    m->slots[m->n_slots] = (struct map_slot){ hash, kept_key(m, key), key.n, NULL };
     index_add(m, m->n_slots++);
     m->n++;
-    return NULL;
+    return &m->slots[m->n_slots - 1].value;
+}
+
+void *map_put(struct map *m, struct str key, void *value)
+{
+    void **at = map_at(m, key), *old = *at;
+
+    *at = value;
+    return old;
 }
 
 void *map_remove(struct map *m, struct str key)

@@ -141,6 +141,8 @@ NODISCARD int chart_render_files(struct chart *c, struct value values, const str
                                  size_t *ret_n, struct err **err);
 
 /* manifest.c */
+/* The offset of the next "---" at the start of a line, from `from`, which is the start of one; or STR_NPOS. */
+size_t chart_find_separator(struct str s, size_t from);
 struct chart_rendered_file {
     struct str path, text;
 };

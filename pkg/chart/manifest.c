@@ -28,8 +28,7 @@ static struct str trim_left(struct str s)
     return s;
 }
 
-/* The offset of the next "---" at the start of a line, from `from`, which is the start of one. */
-static size_t find_separator(struct str s, size_t from)
+size_t chart_find_separator(struct str s, size_t from)
 {
     while (from + 3 <= s.n) {
         const char *newline;
@@ -53,7 +52,7 @@ struct str *chart_split_manifests(struct arena *a, struct str text, size_t *ret_
     while (rest.n > 0) {
         const char *newline = line_start ? rest.p : memchr(rest.p, '\n', rest.n);
         size_t from = !newline ? rest.n : line_start ? 0 : (size_t)(newline - rest.p) + 1;
-        size_t at = find_separator(rest, from);
+        size_t at = chart_find_separator(rest, from);
         struct str doc = trim_left(str_sub(rest, 0, at == STR_NPOS ? rest.n : at));
 
         if (doc.n > 0) {

@@ -48,8 +48,8 @@ static int merge_document(struct arena *a, struct str text, struct value *values
 /* Can the text be parsed where it stands? */
 static bool is_one_document(struct str text)
 {
-    return text.n > 0 && text.p[text.n - 1] == '\n' && !str_has_prefix(text, STR("---")) &&
-           !str_contains(text, STR("\n---")) && !memchr(text.p, '\r', text.n);
+    return text.n > 0 && text.p[text.n - 1] == '\n' && chart_find_separator(text, 0) == STR_NPOS &&
+           !memchr(text.p, '\r', text.n);
 }
 
 int chart_values_parse(struct arena *a, struct str yaml, struct value *ret, struct err **err)

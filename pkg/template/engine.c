@@ -51,7 +51,8 @@ static int fn_include(struct tpl_call *c, struct value *ret, struct err **err)
     struct tpl_exec *x = c->x;
     struct str name = value_str(c->args[0]), text;
     const struct tree *t = tpl_set_find(x->set, name);
-    uintptr_t depth = (uintptr_t)map_get(&x->nesting, name);
+    void **at = map_at(&x->nesting, name);
+    uintptr_t depth = (uintptr_t)*at;
     int r;
 
     if (depth > TEMPLATE_DEPTH_MAX)
@@ -63,9 +64,9 @@ static int fn_include(struct tpl_call *c, struct value *ret, struct err **err)
         return err_set(
             err, ERRC_TEMPLATE, STR_FMT,
             STR_ARG(quoted_text(x, "template: no template ", name, " associated with template \"gotpl\"")));
-    map_put(&x->nesting, name, (void *)(depth + 1));
+    *at = (void *)(depth + 1);
     r = exec_to_string(x, t, c->args[1], false, &text);
-    map_put(&x->nesting, name, (void *)depth);
+    *map_at(&x->nesting, name) = (void *)depth;
     if (r == 0)
         *ret = value_from_str(text);
     return r;

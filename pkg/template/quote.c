@@ -133,6 +133,15 @@ static struct str raw_text(struct arena *a, struct str s)
     return (struct str){ p, n };
 }
 
+/* Nearly all strings are. */
+static bool is_plain_ascii(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] >= 0x80 || s.p[i] == '\\' || s.p[i] == '"' || s.p[i] == '\n')
+            return false;
+    return true;
+}
+
 bool go_unquote(struct arena *a, struct str s, struct str *ret)
 {
     CLEANUP(buf_done) struct buf out = BUF_INIT(SIZE_MAX / 4);
@@ -145,12 +154,12 @@ bool go_unquote(struct arena *a, struct str s, struct str *ret)
         *ret = raw_text(a, in);
         return str_find_char(in, '`') == STR_NPOS;
     }
-    if (str_find_char(in, '\n') != STR_NPOS)
-        return false;
-    if (str_find_char(in, '\\') == STR_NPOS && str_find_char(in, '"') == STR_NPOS && utf8_valid(in)) {
+    if (is_plain_ascii(in)) {
         *ret = in;
         return true;
     }
+    if (str_find_char(in, '\n') != STR_NPOS)
+        return false;
     if (!utf8_unquote(in, '"', &out))
         return false;
     *ret = arena_dup(a, buf_str(&out));

@@ -99,6 +99,23 @@ static void test_a_map_that_is_filled_and_emptied_again_and_again_stays_right(vo
     assert_true(m.cap_slots < 1000); /* removed slots are used again */
 }
 
+static void test_a_value_can_be_changed_where_it_stands(void **state)
+{
+    CLEANUP(map_done) struct map m = MAP_INIT;
+    char text[32];
+
+    UNUSED(state);
+    assert_null(*map_at(&m, STR("a")));
+    *map_at(&m, STR("a")) = text;
+    assert_ptr_equal(*map_at(&m, STR("a")), text);
+    assert_ptr_equal(map_get(&m, STR("a")), text);
+    assert_num(map_n(&m), 1);
+    for (int i = 0; i < 1000; i++)
+        *map_at(&m, key_of(i, text, sizeof(text))) = text + i % 32;
+    for (int i = 0; i < 1000; i++)
+        assert_ptr_equal(map_get(&m, key_of(i, text, sizeof(text))), text + i % 32);
+}
+
 static void test_a_borrowing_map_keeps_the_keys_where_they_are(void **state)
 {
     CLEANUP(map_done) struct map m = MAP_INIT_BORROWING;
@@ -147,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_keys_are_copied_and_may_hold_any_bytes),
         cmocka_unit_test(test_iteration_is_in_insertion_order_and_allows_removal),
         cmocka_unit_test(test_a_map_that_is_filled_and_emptied_again_and_again_stays_right),
+        cmocka_unit_test(test_a_value_can_be_changed_where_it_stands),
         cmocka_unit_test(test_a_borrowing_map_keeps_the_keys_where_they_are),
         cmocka_unit_test(test_a_cleared_map_is_empty_and_can_be_filled_again),
     };
