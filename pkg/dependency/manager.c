@@ -247,7 +247,7 @@ static int update(struct dependency_run *run, const struct chart *c, struct err 
     size_t n = md->n_dependencies;
     int r;
 
-    if (n == 0)
+    if (!md->dependencies) /* an empty list goes its way, as in Helm */
         return 0;
     r = check_repositories(run, md->dependencies, n, err);
     if (r >= 0)
@@ -332,15 +332,16 @@ static int build(struct dependency_run *run, const struct chart *c, struct err *
     return dependency_download(run, deps, lock->n_dependencies, err);
 }
 
+/* As Helm's Build(): without a lock it is an update, from the start, so that what loading the chart logs is said twice. */
 int dependency_build(const struct dependency_job *j, struct err **err)
 {
     CLEANUP(run_done) struct dependency_run run = { 0 };
     CLEANUP(chart_unref) struct chart *c = NULL;
     int r = load_folder(j, &c, err);
 
+    if (r >= 0 && !chart_lock(c))
+        return dependency_update(j, err);
     if (r >= 0)
         r = run_init(&run, j, err);
-    if (r < 0)
-        return r;
-    return chart_lock(c) ? build(&run, c, err) : update(&run, c, err);
+    return r < 0 ? r : build(&run, c, err);
 }
