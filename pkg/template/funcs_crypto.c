@@ -9,10 +9,10 @@
 #include "template/funcs.h"
 #include "template/gocert.h"
 
-/* Steps of the render's budget for what takes long by design: 200 million are some ten seconds of it. */
-#define COST_RSA_2048 5000000
-#define COST_RSA_4096 20000000
-#define COST_DSA 20000000
+/* Steps of the render's budget for what takes long by design: 200 million are ten or twenty seconds of it. */
+#define COST_RSA_2048 1000000
+#define COST_RSA_4096 5000000
+#define COST_DSA 10000000
 #define COST_BCRYPT 1000000
 #define COST_SCRYPT 2500000
 #define COST_SIGNATURE 100000
