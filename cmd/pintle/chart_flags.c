@@ -265,14 +265,13 @@ int chart_flags_locate(struct cli *c, const char *name, struct chart_found *ret,
 {
     CLEANUP(chart_fetcher_done) struct chart_fetcher f = { 0 };
     struct str wanted = str_trim(str_from(name)), repo = str_from(cli_string(c, "repo"));
-    struct chart_log log;
+    struct chart_log log = chart_flags_log(c);
     int r = repo.n == 0 ? find_here(wanted, ret, err) : 0;
 
     if (r == 1 && cli_bool(c, "verify"))
         return verify_here(c, ret->path, err);
     if (r != 0)
         return MIN(r, 0);
-    log = chart_flags_log(c);
     chart_log_debug(&log, "", "set up default downloader cache");
     r = chart_fetcher_init(c, &f, err);
     if (r < 0)

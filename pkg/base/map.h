@@ -32,8 +32,8 @@ void *map_get(const struct map *m, struct str key); /* NULL when absent */
 bool map_has(const struct map *m, struct str key);
 void *map_put(struct map *m, struct str key, void *value); /* returns the value it replaced, or NULL */
 void *map_remove(struct map *m, struct str key);           /* returns the value, or NULL */
-void **map_at(struct map *m,
-              struct str key); /* where its value is, until the next put; a new key has NULL there */
+/* Where the value of a key is, until the next put; a new key has NULL there. */
+void **map_at(struct map *m, struct str key);
 static inline size_t map_n(const struct map *m)
 {
     return m->n;

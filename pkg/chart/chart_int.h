@@ -45,8 +45,8 @@ struct chart {
     pthread_mutex_t sets_lock; /* of the rest, which is filled by renders */
     bool schema_asked;         /* the schema was asked once */
     struct schema *compiled;   /* of `schema`; NULL: not used yet */
-    struct parsing *ahead; /* its own templates, in the order of `templates`; NULL: taken, or not asked for */
-    struct chart_set *sets; /* newest first; an entry never changes or goes before the chart */
+    struct parsing *ahead;     /* templates for the first render; NULL: taken, or not asked for */
+    struct chart_set *sets;    /* newest first; an entry never changes or goes before the chart */
     size_t n_sets;
 };
 

@@ -24,7 +24,7 @@ struct parser {
 
 static bool stops_at(const char *stops, uint32_t r)
 {
-    return r < 0x80 && r != 0 && strchr(stops, (int)r);
+    return r < 0x80 && ascii_is_one_of((char)r, stops);
 }
 
 static uint32_t take_rune(struct parser *p)

@@ -79,7 +79,7 @@ static bool is_word(uint32_t r)
 
 static bool is_terminator(uint32_t r)
 {
-    return r == END_OF_TEXT || (r > 0 && r < 0x80 && strchr(" \t\r\n.,[]$@{}", (int)r));
+    return r == END_OF_TEXT || (r < 0x80 && ascii_is_one_of((char)r, " \t\r\n.,[]$@{}"));
 }
 
 /* Was the byte just read behind a backslash? */
