@@ -76,7 +76,7 @@ ALL_LDFLAGS = -pie -pthread -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,pack-relati
 LDLIBS = -l:libarchive.a -l:libdeflate.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a \
          -l:libcrypto.a -l:libcrypt.a -l:libstdc++.a -lm -ldl
 
-all: $(OUT)/pintle
+all: $(OUT)/pintle $(if $(filter release,$(VARIANT)),$(OUT)/pintle-curl.so)
 
 build/layers.mk: tests/check/layers.txt tests/check/layers_mk.awk
 	@mkdir -p $(@D)
@@ -128,6 +128,11 @@ $(OUT)/gen/%.c.o: build/gen/%.c $(OUT)/flags
 $(OUT)/pintle: $(call objects,$(CMD_SOURCES)) $(GEN_OBJECTS) $(call libs,$(MODULES))
 	$(QUIET_LD)$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS) -o $@.linked
 	@rm -f $@ && cp $@.linked $@ && rm $@.linked
+
+# A program without it works as well, with more memory and a later start of what uses the network.
+$(OUT)/pintle-curl.so: tools/slim_curl.sh pkg/http/curl.c
+	@mkdir -p $(@D)
+	@tools/slim_curl.sh '$(CC)' $@
 
 ifndef V
 QUIET_CC = @echo '  CC   $<';
@@ -203,6 +208,7 @@ format:
 
 install: all
 	install -D -m 755 $(OUT)/pintle $(DESTDIR)$(PREFIX)/bin/pintle
+	[ ! -f $(OUT)/pintle-curl.so ] || install -D -m 644 $(OUT)/pintle-curl.so $(DESTDIR)$(PREFIX)/lib/pintle/pintle-curl.so
 
 clean:
 	rm -rf build

@@ -21,22 +21,23 @@ struct dynlib_symbol {
         (name), offsetof(__typeof__(table), member) \
     }
 
+#define DYNLIB_FILES 3
 struct dynlib {
     const char *title;   /* for error messages: "libcurl" */
     const char *package; /* the Debian package that brings it */
-    const char *file;    /* the soname */
     void *table;
     const struct dynlib_symbol *symbols;
     size_t n_symbols;
+    const char *files[DYNLIB_FILES]; /* sonames, or paths from "$ORIGIN/" on, the program's folder: the first that is there */
     pthread_mutex_t lock;
     void *handle; /* NULL until it is open */
 };
-#define DYNLIB(title, package, table, symbols, file)                                                         \
-    {                                                                                                        \
-        (title), (package), (file), (table), (symbols), ARRAY_SIZE(symbols), PTHREAD_MUTEX_INITIALIZER, NULL \
+#define DYNLIB(title, package, table, symbols, ...)                                                                 \
+    {                                                                                                               \
+        (title), (package), (table), (symbols), ARRAY_SIZE(symbols), {__VA_ARGS__}, PTHREAD_MUTEX_INITIALIZER, NULL \
     }
 
 /* Opens the library and fills the table, once; later calls return 0 at once. It stays open until the process ends.
- * Safe from any thread. UNSUPPORTED naming library and package when the file or one of its symbols is missing; the
- * next call tries again. */
+ * Safe from any thread. UNSUPPORTED naming library and package when no file is there that has all symbols; the next
+ * call tries again. */
 NODISCARD int dynlib_open(struct dynlib *lib, struct err **err);

@@ -29,4 +29,7 @@ if [ "$rss_kib" -le 6144 ]; then pass; else fail "start takes at most 6 MiB" "$r
 needed=$(readelf -d "$PINTLE" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 check_eq "libraries that every start loads" "$(grep -Ev '^(libc|libm|ld-linux.*)\.so' <<<"$needed")" ""
 check_eq "OpenSSL's objects in the program are digests" "$(nm "$PINTLE" | grep -c ' [Tt] EVP_')" 0
+opened=$(LD_DEBUG=libs "$PINTLE" show chart c --repo http://127.0.0.1:9/ 2>&1 | sed -n 's/.*calling init: .*\///p')
+check_eq "libraries that a first request opens" \
+    "$(grep -Ev '^(libc|libm|ld-linux.*)\.so' <<<"$opened" | sort | tr '\n' ' ')" "libnghttp2.so.14 pintle-curl.so "
 finish

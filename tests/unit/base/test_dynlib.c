@@ -44,12 +44,27 @@ static void test_open_names_a_missing_symbol(void **state)
     assert_null(lib.handle);
 }
 
+static void test_open_takes_the_first_file_that_has_all_symbols(void **state)
+{
+    static const struct dynlib_symbol symbols[] = { DYNLIB_SYMBOL(table, cosine, "cos") };
+    static struct dynlib lib =
+        DYNLIB("libm", "libc6", &table, symbols, "$ORIGIN/libabsent.so.1", "libcmocka.so.0", "libm.so.6");
+    CLEANUP(err_free) struct err *err = NULL;
+
+    UNUSED(state);
+    table.cosine = NULL;
+    assert_ok(dynlib_open(&lib, &err), err);
+    assert_null(err);
+    assert_true(table.cosine(0.0) == 1.0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_fills_the_table),
         cmocka_unit_test(test_open_names_the_package_of_a_missing_library),
         cmocka_unit_test(test_open_names_a_missing_symbol),
+        cmocka_unit_test(test_open_takes_the_first_file_that_has_all_symbols),
     };
 
     return RUN_TESTS(tests);
