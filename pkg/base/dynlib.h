@@ -28,13 +28,15 @@ struct dynlib {
     void *table;
     const struct dynlib_symbol *symbols;
     size_t n_symbols;
-    const char *files[DYNLIB_FILES]; /* sonames, or paths from "$ORIGIN/" on, the program's folder: the first that is there */
+    const char *files
+        [DYNLIB_FILES]; /* sonames, or paths from "$ORIGIN/" on, the program's folder: the first that is there */
     pthread_mutex_t lock;
     void *handle; /* NULL until it is open */
 };
-#define DYNLIB(title, package, table, symbols, ...)                                                                 \
-    {                                                                                                               \
-        (title), (package), (table), (symbols), ARRAY_SIZE(symbols), {__VA_ARGS__}, PTHREAD_MUTEX_INITIALIZER, NULL \
+#define DYNLIB(title, package, table, symbols, ...)                                   \
+    {                                                                                 \
+        (title), (package), (table), (symbols), ARRAY_SIZE(symbols), { __VA_ARGS__ }, \
+            PTHREAD_MUTEX_INITIALIZER, NULL                                           \
     }
 
 /* Opens the library and fills the table, once; later calls return 0 at once. It stays open until the process ends.

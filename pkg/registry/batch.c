@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The blocks of a batch follow each other in one text, of which each thread gives a part to libyaml as a list. Where an entry begins
- * there is a block for certain, since no line of an entry stands in the column of its dash outside of quotation marks. So when the
- * list has as many items as there are blocks, each block is one entry, as it would be by itself: anchors are those of one item. */
+/* The blocks of a piece follow each other in one text, which is given to libyaml as a list. Where an entry begins there is a block for
+ * certain, since no line of an entry stands in the column of its dash outside of quotation marks. So when the list has as many items as
+ * there are blocks, each block is one entry, as it would be by itself: anchors are those of one item. */
 #include "registry/batch.h"
 
 #include <pthread.h>
@@ -9,44 +9,58 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "registry/sink.h"
 #include "yaml/yaml.h"
 
-enum { BATCH_BYTES = 192 * 1024, ALONE_BYTES = 8 * 1024 };
+enum { PIECES = 6, WORKERS = 2, PIECE_BYTES = 96 * 1024, MARKS_MAX = 1024 };
 
-/* A run of blocks, and what libyaml made of it. */
-struct part {
-    struct str text;
-    const size_t *ends; /* of the blocks, in the batch's text */
-    size_t start;       /* of the first one, there */
-    size_t n;
-    struct arena *scratch; /* of one entry: it stays in the processor's cache */
-    struct arena *arena;   /* of what follows */
+/* Where a chart begins or ends. */
+struct mark {
+    size_t at;       /* the number of the block behind it */
+    struct str name; /* p is NULL: it ends */
+};
+
+/* Blocks of the same column, of one chart or several, and what libyaml made of them. */
+struct piece {
+    struct buf text;
+    size_t *ends, n, cap; /* of the blocks */
+    struct mark *marks;
+    size_t n_marks, cap_marks;
+    size_t column;
+    struct arena *arena; /* of names and of what is below */
     struct arena_mark empty;
     struct registry_version *items;
     bool *valid;
     bool certain;
+    bool read; /* guarded by the mutex */
 };
 
+/* Pieces are numbered as they come. Those from `handed` on are there; from `given` on they are being cut, before they are the
+ * workers' until they are read. */
 struct index_batch {
-    struct buf text;
-    size_t *ends, n, cap;
-    struct part mine, other;
+    struct index_sink *to;
+    struct piece pieces[PIECES];
+    size_t handed;
 
-    pthread_t thread;
-    bool running;
+    pthread_t threads[WORKERS];
+    int n_threads;
     pthread_mutex_t mutex;
-    pthread_cond_t moved;
-    bool wanted, stop; /* guarded by the mutex; while `wanted` the other part is the thread's */
+    pthread_cond_t wanted, done;
+    size_t given, taken; /* guarded by the mutex, as is `stop` */
+    bool stop;
 };
 
-/* ---- one part --------------------------------------------------------------------------------------------------------- */
-
-static struct str block_at(const struct part *p, size_t i)
+static struct piece *piece_at(struct index_batch *b, size_t number)
 {
-    size_t from = i == 0 ? p->start : p->ends[i - 1];
-
-    return str_sub(p->text, from - p->start, p->ends[i] - p->start);
+    return &b->pieces[number % PIECES];
 }
+
+static struct str block_at(const struct piece *p, size_t i)
+{
+    return str_sub(buf_str(&p->text), i == 0 ? 0 : p->ends[i - 1], p->ends[i]);
+}
+
+/* ---- reading one ------------------------------------------------------------------------------------------------------- */
 
 /* yml_read_fn */
 static int read_text(void *ctx, char *to, size_t n, struct err **err)
@@ -69,11 +83,12 @@ static bool next_is(struct yml_reader *events, enum yml_event_kind kind)
 }
 
 /* What is kept of an entry. */
-static bool read_item(struct part *p, struct value entry, struct registry_version *ret)
+static bool read_item(struct piece *p, struct arena *scratch, struct value entry,
+                      struct registry_version *ret)
 {
     struct registry_version v;
 
-    if (!index_entry_read(p->scratch, entry, &v))
+    if (!index_entry_read(scratch, entry, &v))
         return false;
     *ret = (struct registry_version){ .name = arena_dup(p->arena, v.name),
                                       .version = arena_dup(p->arena, v.version),
@@ -83,11 +98,11 @@ static bool read_item(struct part *p, struct value entry, struct registry_versio
     return true;
 }
 
-/* One list of as many items as there are blocks, and nothing else. */
-static bool read_list(struct part *p, struct yml_reader *events)
+/* One list of as many items as there are blocks, and nothing else. `scratch` is of one entry: it stays in the processor's cache. */
+static bool read_list(struct piece *p, struct arena *scratch, struct yml_reader *events)
 {
     static const struct yml_options strict = { .strict = true };
-    struct arena_mark mark = arena_mark(p->scratch);
+    struct arena_mark mark = arena_mark(scratch);
     struct value entry;
     struct yml_event e;
 
@@ -98,77 +113,65 @@ static bool read_list(struct part *p, struct yml_reader *events)
             return false;
         if (e.kind == YML_LIST_END)
             return i == p->n && next_is(events, YML_END);
-        if (i == p->n || yml_reader_value(events, &e, p->scratch, &strict, &entry, NULL) < 0)
+        if (i == p->n || yml_reader_value(events, &e, scratch, &strict, &entry, NULL) < 0)
             return false;
-        p->valid[i] = read_item(p, entry, &p->items[i]);
-        arena_rewind(p->scratch, mark);
+        p->valid[i] = read_item(p, scratch, entry, &p->items[i]);
+        arena_rewind(scratch, mark);
     }
 }
 
-static void read_part(struct part *p)
+static void read_piece(struct piece *p, struct arena *scratch)
 {
-    struct str rest = p->text;
+    struct str rest = buf_str(&p->text);
     CLEANUP(yml_reader_free) struct yml_reader *events = yml_reader_new(read_text, &rest);
 
     p->items = ARENA_ARRAY(p->arena, struct registry_version, p->n);
     p->valid = ARENA_ARRAY(p->arena, bool, p->n);
     /* An escaped slash is refused in a text that is read as a whole, as the rows' are. */
-    p->certain = !str_contains(p->text, STR("\\/")) && read_list(p, events);
+    p->certain = p->n == 0 || (!str_contains(rest, STR("\\/")) && read_list(p, scratch, events));
 }
-
-/* ---- two of them ------------------------------------------------------------------------------------------------------- */
 
 static void *run(void *arg)
 {
+    CLEANUP(arena_free) struct arena *scratch = arena_new(INDEX_TEXT_MAX);
     struct index_batch *b = arg;
 
     pthread_mutex_lock(&b->mutex);
     while (!b->stop) {
-        if (!b->wanted) {
-            pthread_cond_wait(&b->moved, &b->mutex);
+        struct piece *p = piece_at(b, b->taken);
+
+        if (b->taken == b->given) {
+            pthread_cond_wait(&b->wanted, &b->mutex);
             continue;
         }
+        b->taken++;
         pthread_mutex_unlock(&b->mutex);
-        read_part(&b->other);
+        read_piece(p, scratch);
         pthread_mutex_lock(&b->mutex);
-        b->wanted = false;
-        pthread_cond_signal(&b->moved);
+        p->read = true;
+        pthread_cond_signal(&b->done);
     }
     pthread_mutex_unlock(&b->mutex);
     return NULL;
 }
 
-static void set(struct index_batch *b, bool *flag)
-{
-    pthread_mutex_lock(&b->mutex);
-    *flag = true;
-    pthread_cond_signal(&b->moved);
-    pthread_mutex_unlock(&b->mutex);
-}
+/* ---- all of them ------------------------------------------------------------------------------------------------------- */
 
-static void part_init(struct part *p)
-{
-    p->scratch = arena_new(INDEX_TEXT_MAX);
-    p->arena = arena_new(INDEX_TEXT_MAX);
-    p->empty = arena_mark(p->arena);
-}
-
-static void part_done(struct part *p)
-{
-    arena_free(p->scratch);
-    arena_free(p->arena);
-}
-
-struct index_batch *index_batch_new(void)
+struct index_batch *index_batch_new(struct index_sink *to)
 {
     struct index_batch *b = xcalloc(1, sizeof(*b));
 
-    b->text = BUF_INIT(SIZE_MAX);
-    part_init(&b->mine);
-    part_init(&b->other);
+    b->to = to;
+    for (size_t i = 0; i < PIECES; i++) {
+        b->pieces[i].text = BUF_INIT(SIZE_MAX);
+        b->pieces[i].arena = arena_new(INDEX_TEXT_MAX);
+        b->pieces[i].empty = arena_mark(b->pieces[i].arena);
+    }
     pthread_mutex_init(&b->mutex, NULL);
-    pthread_cond_init(&b->moved, NULL);
-    b->running = pthread_create(&b->thread, NULL, run, b) == 0; /* without it this thread does all */
+    pthread_cond_init(&b->wanted, NULL);
+    pthread_cond_init(&b->done, NULL);
+    while (b->n_threads < WORKERS && pthread_create(&b->threads[b->n_threads], NULL, run, b) == 0)
+        b->n_threads++; /* without them this thread does all */
     return b;
 }
 
@@ -176,87 +179,152 @@ void index_batch_free(struct index_batch *b)
 {
     if (!b)
         return;
-    if (b->running) {
-        set(b, &b->stop);
-        pthread_join(b->thread, NULL);
+    pthread_mutex_lock(&b->mutex);
+    b->stop = true;
+    pthread_cond_broadcast(&b->wanted);
+    pthread_mutex_unlock(&b->mutex);
+    for (int i = 0; i < b->n_threads; i++)
+        pthread_join(b->threads[i], NULL);
+    for (size_t i = 0; i < PIECES; i++) {
+        arena_free(b->pieces[i].arena);
+        buf_done(&b->pieces[i].text);
+        free(b->pieces[i].ends);
+        free(b->pieces[i].marks);
     }
-    pthread_cond_destroy(&b->moved);
+    pthread_cond_destroy(&b->done);
+    pthread_cond_destroy(&b->wanted);
     pthread_mutex_destroy(&b->mutex);
-    part_done(&b->mine);
-    part_done(&b->other);
-    buf_done(&b->text);
-    free(b->ends);
     free(b);
 }
 
-bool index_batch_add(struct index_batch *b, struct str block)
+static int apply_mark(struct index_batch *b, const struct mark *m, struct err **err)
 {
-    buf_addstr(&b->text, block);
-    ARRAY_GROW(b->ends, b->cap, b->n + 1);
-    b->ends[b->n++] = b->text.n;
-    return b->text.n >= BATCH_BYTES;
+    int r = m->name.p ? index_sink_chart_once(b->to, m->name, err) : index_sink_chart_end(b->to, err);
+
+    return m->name.p || r < 0 ? r : 1;
 }
 
-static void set_part(struct index_batch *b, struct part *p, size_t from, size_t to)
+static int deliver(struct index_batch *b, const struct piece *p, struct err **err)
 {
-    p->start = from == 0 ? 0 : b->ends[from - 1];
-    p->n = to - from;
-    p->ends = b->ends + from;
-    p->text = str_sub(buf_str(&b->text), p->start, p->n ? b->ends[to - 1] : p->start);
-}
+    int r = p->certain;
+    size_t i = 0;
 
-/* The block that the other part begins with. */
-static size_t middle(const struct index_batch *b)
-{
-    size_t i = b->n;
+    for (size_t m = 0; m <= p->n_marks && r == 1; m++) {
+        size_t to = m < p->n_marks ? p->marks[m].at : p->n;
 
-    if (!b->running || b->text.n < ALONE_BYTES)
-        return i;
-    while (i > 1 && b->ends[i - 2] >= b->text.n / 2)
-        i--;
-    return i;
-}
-
-static int hand_over(const struct part *p, struct index_sink *to, struct err **err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < p->n && r == 0; i++)
-        r = index_sink_item(to, p->valid[i] ? &p->items[i] : NULL, block_at(p, i), err);
+        for (; i < to && r >= 0; i++)
+            r = index_sink_item(b->to, p->valid[i] ? &p->items[i] : NULL, block_at(p, i), err);
+        if (r >= 0)
+            r = m < p->n_marks ? apply_mark(b, &p->marks[m], err) : 1;
+    }
     return r;
 }
 
-static void read_both(struct index_batch *b)
+/* The oldest piece, as soon as it is read. */
+static int hand_over(struct index_batch *b, struct err **err)
 {
-    size_t half = middle(b);
-
-    set_part(b, &b->mine, 0, half);
-    set_part(b, &b->other, half, b->n);
-    b->other.certain = true;
-    if (b->other.n > 0)
-        set(b, &b->wanted);
-    read_part(&b->mine);
-    pthread_mutex_lock(&b->mutex);
-    while (b->wanted)
-        pthread_cond_wait(&b->moved, &b->mutex);
-    pthread_mutex_unlock(&b->mutex);
-}
-
-int index_batch_read(struct index_batch *b, struct index_sink *to, struct err **err)
-{
+    struct piece *p = piece_at(b, b->handed);
     int r;
 
-    if (b->n == 0)
-        return 1;
-    read_both(b);
-    if (!b->mine.certain || !b->other.certain)
-        return 0;
-    r = hand_over(&b->mine, to, err);
-    if (r == 0)
-        r = hand_over(&b->other, to, err);
-    b->n = 0;
-    buf_clear(&b->text);
-    arena_rewind(b->mine.arena, b->mine.empty);
-    arena_rewind(b->other.arena, b->other.empty);
-    return r < 0 ? r : 1;
+    pthread_mutex_lock(&b->mutex);
+    while (!p->read)
+        pthread_cond_wait(&b->done, &b->mutex);
+    p->read = false;
+    pthread_mutex_unlock(&b->mutex);
+    r = deliver(b, p, err);
+    p->n = p->n_marks = 0;
+    buf_clear(&p->text);
+    arena_rewind(p->arena, p->empty);
+    b->handed++;
+    return r;
+}
+
+static void give(struct index_batch *b)
+{
+    struct piece *p = piece_at(b, b->given);
+
+    pthread_mutex_lock(&b->mutex);
+    b->given++;
+    pthread_cond_signal(&b->wanted);
+    pthread_mutex_unlock(&b->mutex);
+    if (b->n_threads == 0) {
+        CLEANUP(arena_free) struct arena *scratch = arena_new(INDEX_TEXT_MAX);
+
+        read_piece(p, scratch);
+        p->read = true;
+    }
+}
+
+static bool is_read(struct index_batch *b, size_t number)
+{
+    bool read;
+
+    pthread_mutex_lock(&b->mutex);
+    read = piece_at(b, number)->read;
+    pthread_mutex_unlock(&b->mutex);
+    return read;
+}
+
+/* Pieces that are read leave, and one must, when no other can be cut. */
+static int give_and_hand_over(struct index_batch *b, struct err **err)
+{
+    int r = 1;
+
+    give(b);
+    while (r == 1 && b->handed < b->given && (b->given - b->handed == PIECES || is_read(b, b->handed)))
+        r = hand_over(b, err);
+    return r;
+}
+
+int index_batch_drain(struct index_batch *b, struct err **err)
+{
+    struct piece *p = piece_at(b, b->given);
+    int r = 1;
+
+    if (p->n + p->n_marks > 0)
+        give(b);
+    while (r == 1 && b->handed < b->given)
+        r = hand_over(b, err);
+    return r;
+}
+
+static void add_mark(struct index_batch *b, struct str name)
+{
+    struct piece *p = piece_at(b, b->given);
+
+    ARRAY_GROW(p->marks, p->cap_marks, p->n_marks + 1);
+    p->marks[p->n_marks++] = (struct mark){ .at = p->n, .name = name.p ? arena_dup(p->arena, name) : name };
+}
+
+int index_batch_chart(struct index_batch *b, struct str name, struct err **err)
+{
+    add_mark(b, name);
+    /* What is known of the chart already has to be there before its entries. */
+    return index_sink_updates(b->to) ? index_batch_drain(b, err) : 1;
+}
+
+int index_batch_entry(struct index_batch *b, size_t column, struct str block, struct err **err)
+{
+    struct piece *p = piece_at(b, b->given);
+
+    if (p->n > 0 && (p->column != column || p->text.n >= PIECE_BYTES)) {
+        int r = give_and_hand_over(b, err);
+
+        if (r <= 0)
+            return r;
+        p = piece_at(b, b->given);
+    }
+    p->column = column;
+    buf_addstr(&p->text, block);
+    ARRAY_GROW(p->ends, p->cap, p->n + 1);
+    p->ends[p->n++] = p->text.n;
+    return 1;
+}
+
+int index_batch_chart_end(struct index_batch *b, struct err **err)
+{
+    struct piece *p = piece_at(b, b->given);
+
+    add_mark(b, STR_NONE);
+    return p->n_marks >= MARKS_MAX ? give_and_hand_over(b, err) : 1;
 }

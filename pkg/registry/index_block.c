@@ -178,7 +178,7 @@ static int read_entry(struct block_reader *b, struct err **err)
 }
 
 /* An entry of a text that says how it is to be read. What is known already is taken over in its place. */
-static int read_for_libyaml(struct block_reader *b, struct err **err)
+static int read_for_libyaml(struct block_reader *b, size_t column, struct err **err)
 {
     struct str block;
     int r = take_block(&b->window, false, &block, err);
@@ -186,42 +186,42 @@ static int read_for_libyaml(struct block_reader *b, struct err **err)
     if (r <= 0)
         return r;
     if (index_sink_knows(b->sink)) {
-        r = index_batch_read(b->batch, b->sink, err);
+        r = index_batch_drain(b->batch, err);
         if (r <= 0 || index_sink_reuse(b->sink, block))
             return r;
     }
-    return index_batch_add(b->batch, block) ? index_batch_read(b->batch, b->sink, err) : 1;
+    return index_batch_entry(b->batch, column, block, err);
 }
 
-/* A chart twice is for libyaml to report: it knows the line. */
 static int begin_chart(struct block_reader *b, struct str name, struct err **err)
 {
-    struct err *cause = NULL;
-    int r = index_sink_chart(b->sink, name, &cause);
-
-    if (r == -ERRC_EXISTS) {
-        err_free(cause);
-        return 0;
-    }
-    if (err)
-        *err = cause;
-    else
-        err_free(cause);
-    return r < 0 ? r : 1;
+    return b->batch ? index_batch_chart(b->batch, name, err) : index_sink_chart_once(b->sink, name, err);
 }
 
+static int end_chart(struct block_reader *b, struct err **err)
+{
+    int r = b->batch ? index_batch_chart_end(b->batch, err) : index_sink_chart_end(b->sink, err);
+
+    return r < 0 || b->batch ? r : 1;
+}
+
+/* Entries of a chart begin in one column, or it is no YAML. */
 static int read_versions(struct block_reader *b, size_t indent, bool allowed, struct err **err)
 {
     struct str line;
-    size_t column;
+    size_t column, first = SIZE_MAX;
     int r;
 
     while ((r = peek(&b->window, &line, &column, err)) == 1 && column >= indent && is_dash(line, column)) {
-        r = !allowed ? 0 : b->batch ? read_for_libyaml(b, err) : read_entry(b, err);
+        if (first == SIZE_MAX)
+            first = column;
+        r = !allowed || column != first ? 0
+            : b->batch                  ? read_for_libyaml(b, column, err)
+                                        : read_entry(b, err);
         if (r <= 0)
             return r;
     }
-    return r < 0 ? r : b->batch ? index_batch_read(b->batch, b->sink, err) : 1;
+    return r < 0 ? r : 1;
 }
 
 static int read_chart(struct block_reader *b, size_t indent, struct err **err)
@@ -239,10 +239,7 @@ static int read_chart(struct block_reader *b, size_t indent, struct err **err)
     r = begin_chart(b, name, err);
     if (r == 1)
         r = read_versions(b, indent, value_is_null(v), err);
-    if (r <= 0)
-        return r;
-    r = index_sink_chart_end(b->sink, err);
-    return r < 0 ? r : 1;
+    return r == 1 ? end_chart(b, err) : r;
 }
 
 /* "entries:" was read. */
@@ -261,7 +258,9 @@ static int read_entries(struct block_reader *b, struct err **err)
             return r;
         arena_rewind(b->arena, mark);
     }
-    return r < 0 ? r : 1;
+    if (r < 0)
+        return r;
+    return b->batch ? index_batch_drain(b->batch, err) : 1;
 }
 
 /* What is at the top beside the entries. 1, or 0 when it is not certain. */
@@ -305,7 +304,7 @@ static int read_header(struct block_reader *b, struct err **err)
         return !directive;
     b->window.at += directive ? line.n + next.n : line.n;
     if (directive)
-        b->batch = index_batch_new();
+        b->batch = index_batch_new(b->sink);
     return 1;
 }
 

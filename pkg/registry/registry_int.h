@@ -81,6 +81,8 @@ struct index_sink;
 /* What a reader of an index's text hands over, in the order of the text. Names and values are borrowed for the call. */
 NODISCARD int index_sink_chart(struct index_sink *s, struct str chart,
                                struct err **err); /* EXISTS: a second time */
+/* The same: 1; 0 for a second time, which is for libyaml to report: it knows the line. */
+NODISCARD int index_sink_chart_once(struct index_sink *s, struct str chart, struct err **err);
 /* `text`: its bytes in the index, which index_entry_parse() can read; "" when they cannot be told apart. */
 NODISCARD int index_sink_entry(struct index_sink *s, struct arena *a, struct value entry, struct str text,
                                struct err **err);
@@ -93,7 +95,8 @@ struct index_twin_found;
 /* An entry like the current chart's number `at`. */
 NODISCARD int index_sink_twin(struct index_sink *s, size_t at, const struct index_twin_found *twin,
                               struct err **err);
-bool index_sink_knows(const struct index_sink *s); /* the present file has entries of the current chart */
+bool index_sink_updates(const struct index_sink *s); /* the present file; else a new one is filled */
+bool index_sink_knows(const struct index_sink *s);   /* the present file has entries of the current chart */
 /* Is an entry of these bytes among those of the current chart in the present file? Then it is taken over. */
 bool index_sink_reuse(struct index_sink *s, struct str text);
 NODISCARD int index_sink_chart_end(struct index_sink *s, struct err **err);

@@ -167,10 +167,25 @@ int index_sink_chart(struct index_sink *s, struct str chart, struct err **err)
     return s->snapshot ? read_known(s, s->chart.name, err) : 0;
 }
 
+int index_sink_chart_once(struct index_sink *s, struct str chart, struct err **err)
+{
+    int r;
+
+    if (map_has(&s->charts, chart))
+        return 0;
+    r = index_sink_chart(s, chart, err);
+    return r < 0 ? r : 1;
+}
+
 static void take_over(struct index_sink *s, const struct registry_version *known)
 {
     s->used[known - s->known] = true;
     *index_chart_add(&s->chart) = *known;
+}
+
+bool index_sink_updates(const struct index_sink *s)
+{
+    return s->snapshot;
 }
 
 bool index_sink_knows(const struct index_sink *s)

@@ -116,12 +116,69 @@ static void test_one_more_entry_is_a_few_rows(void **state)
     assert_num(got.figures.versions, ENTRIES + 1);
 }
 
+enum { CHARTS = 2500 };
+
+/* Charts of no, one and two entries, whose dashes are in three columns, and a last one. */
+static int load_charts(struct index_test *t, const char *head, const char *last, struct registry_loaded *ret)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(BYTES_MAX);
+
+    buf_addf(&text, "%sapiVersion: v1\nentries:\n", head);
+    for (int i = 0; i < CHARTS; i++) {
+        const char *dash = &"      -"[i % 3 * 2];
+
+        buf_addf(&text, "  c%d:%s\n", i, i % 5 ? "" : " []");
+        for (int k = 0; k < (i % 5 + 1) / 2; k++)
+            buf_addf(&text, "%s {apiVersion: v2, name: c%d, version: 1.%d.0}\n", dash, i, k);
+    }
+    buf_addf(&text, "  %s:\n  - {apiVersion: v2, name: web, version: 1.0.0}\n", last);
+    return index_test_load(t, buf_z(&text), ret);
+}
+
+static void test_many_small_charts_in_parts_are_those_of_the_whole(void **state)
+{
+    static const char *const heads[] = { "", IN_PIECES, AS_A_WHOLE };
+    struct index_test *t = *state;
+    struct registry_loaded got;
+    struct buf dumps[ARRAY_SIZE(heads)];
+
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+        dumps[i] = BUF_INIT(BYTES_MAX);
+        assert_ok(load_charts(t, heads[i], "web", &got), t->err);
+        assert_num(got.figures.charts, CHARTS / 5 * 4 + 1);
+        assert_num(got.figures.versions, CHARTS / 5 * 6 + 1);
+        index_test_dump(t, &dumps[i]);
+        assert_ok(registry_forget(t->db, STR("r"), &t->err), t->err);
+        assert_ok(load_charts(t, heads[i], "newest", &got), t->err);
+        assert_ok(load_charts(t, heads[i], "web", &got), t->err);
+        assert_num(got.rows, 5);
+        assert_ok(registry_forget(t->db, STR("r"), &t->err), t->err);
+    }
+    for (size_t i = 1; i < ARRAY_SIZE(heads); i++)
+        assert_true(str_eq(buf_str(&dumps[i]), buf_str(&dumps[0])));
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+        buf_done(&dumps[i]);
+}
+
+static void test_a_chart_twice_is_refused_with_its_line(void **state)
+{
+    struct index_test *t = *state;
+    struct registry_loaded got;
+
+    assert_fails(load_charts(t, IN_PIECES, "c7", &got), ERRC_PARSE, t->err,
+                 "index of repository r: line 5505: entries.c7 is there twice");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_entries_in_parts_are_those_of_the_whole, index_test_begin,
                                         index_test_end),
         cmocka_unit_test_setup_teardown(test_one_more_entry_is_a_few_rows, index_test_begin, index_test_end),
+        cmocka_unit_test_setup_teardown(test_many_small_charts_in_parts_are_those_of_the_whole,
+                                        index_test_begin, index_test_end),
+        cmocka_unit_test_setup_teardown(test_a_chart_twice_is_refused_with_its_line, index_test_begin,
+                                        index_test_end),
     };
 
     return RUN_TESTS(tests);

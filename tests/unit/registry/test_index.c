@@ -202,6 +202,8 @@ static void test_what_is_wrong_is_named_and_the_last_good_index_stays(void **sta
         { "apiVersion: v1\nentries:\n  {a: b}: []\n", ERRC_PARSE, "line 3: a key that is no text" },
         { "apiVersion: v1\nentries:\n  a: text\n", ERRC_PARSE, "line 3: entries.a is not a list" },
         { "apiVersion: v1\nentries:\n  a:\n" ENTRY("a", "1.0.0") "    name: b\n", ERRC_PARSE, NULL },
+        { "apiVersion: v1\nentries:\n  a:\n    - {name: a, version: 1.0.0}\n" ENTRY("a", "2.0.0"), ERRC_PARSE,
+          "yaml: line 4: did not find expected key" },
     };
     struct index_test *t = *state;
     struct registry_loaded got;
