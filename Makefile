@@ -105,6 +105,13 @@ $(OUT)/lib$(1).a: $(call objects,$(call module_sources,$(1))) $(OUT)/list-$(1)
 endef
 $(foreach m,$(BUILT_MODULES),$(eval $(call module_rule,$(m))))
 
+# All memory of libyaml's goes through its api.o: here it is taken from pkg/yaml/pool.c.
+$(OUT)/libyaml.a: $(OUT)/gen/libyaml_api.o
+$(OUT)/gen/libyaml_api.o: $(OUT)/flags
+	@mkdir -p $(@D)
+	@ar p "$$($(CC) -print-file-name=libyaml.a)" api.o > $@.new
+	@objcopy $(foreach f,malloc free realloc strdup,--redefine-sym $(f)=yml_pool_$(f)) $@.new $@ && rm $@.new
+
 # Stamps: a changed flag rebuilds everything, a changed list of files relinks its library.
 $(OUT)/flags: FORCE
 	@mkdir -p $(@D); echo '$(subst ','\'',$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS))' > $@.new; \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events to nodes. Iterative: depth costs heap, not stack. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/map.h"
 #include "yaml/node.h"
@@ -12,6 +11,7 @@ struct frame {
     struct yml_anchor *anchor; /* NULL: none */
 };
 
+/* Its arrays are in the arena of nodes. */
 struct composer {
     struct arena *nodes_arena, *texts;
     struct yml_node *nodes; /* of all open containers */
@@ -42,6 +42,14 @@ static struct yml_anchor *define_anchor(struct composer *c, struct str name, con
     return a;
 }
 
+static void *grow(struct composer *c, void *items, size_t *cap, size_t size)
+{
+    size_t had = *cap * size;
+
+    *cap = *cap ? *cap * 2 : 32;
+    return arena_grow(c->nodes_arena, items, had, *cap * size);
+}
+
 static NODISCARD int push(struct composer *c, const struct yml_node *n)
 {
     if (c->n_nodes == c->cap_nodes) {
@@ -49,7 +57,7 @@ static NODISCARD int push(struct composer *c, const struct yml_node *n)
 
         if (r < 0)
             return r;
-        ARRAY_GROW(c->nodes, c->cap_nodes, c->n_nodes + 1);
+        c->nodes = grow(c, c->nodes, &c->cap_nodes, sizeof(*n));
     }
     c->nodes[c->n_nodes++] = *n;
     return 0;
@@ -98,7 +106,8 @@ static void open_container(struct composer *c, const struct yml_event *e)
     f.node.kind = e->kind == YML_MAP ? YML_NODE_MAP : YML_NODE_LIST;
     f.node.line = (uint32_t)e->line;
     f.anchor = define_anchor(c, e->anchor, &f.node);
-    ARRAY_GROW(c->frames, c->cap_frames, c->depth + 1);
+    if (c->depth == c->cap_frames)
+        c->frames = grow(c, c->frames, &c->cap_frames, sizeof(f));
     c->frames[c->depth++] = f;
 }
 
@@ -160,8 +169,6 @@ int yml_compose(struct yml_reader *r, const struct yml_event *first, struct aren
         assert(c.nodes);
         *ret = c.nodes[0];
     }
-    free(c.nodes);
-    free(c.frames);
     map_done(&c.anchors);
     return got;
 }

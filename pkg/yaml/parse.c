@@ -11,14 +11,15 @@
 static NODISCARD int read_node(struct yml_reader *r, const struct yml_event *first, struct arena *a,
                                const struct yml_options *o, struct value *ret, struct err **err)
 {
-    CLEANUP(arena_free) struct arena *nodes = arena_new(arena_limit(a));
+    struct arena *nodes = yml_reader_nodes(r, arena_limit(a));
+    struct arena_mark empty = arena_mark(nodes);
     struct yml_node root;
     int got;
 
     got = yml_compose(r, first, nodes, a, &root, err);
-    if (got < 0)
-        return err_wrap(err, got, WRAP);
-    return yml_decode(a, &root, o, ret, err);
+    got = got < 0 ? err_wrap(err, got, WRAP) : yml_decode(a, &root, o, ret, err);
+    arena_rewind(nodes, empty);
+    return got;
 }
 
 /* One document, or `*ret_end`: the stream is over. Go reads up to the end of the document before it decodes. */

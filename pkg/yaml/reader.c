@@ -5,12 +5,14 @@
 #include <yaml.h>
 
 #include "base/limits.h"
+#include "yaml/pool.h"
 #include "yaml/yaml_int.h"
 
 /* go-yaml's port reads ahead only so far: that decides which of two errors is met first. */
 #define READ_AHEAD ((size_t)512)
 
 struct yml_reader {
+    struct yml_pool pool;
     yaml_parser_t parser;
     yaml_event_t event;
     yml_read_fn read;
@@ -22,6 +24,7 @@ struct yml_reader {
     struct err *read_err;
     size_t depth, flow_depth, total;
     bool ended;
+    struct arena *nodes;           /* NULL until it is asked for */
     struct yml_ahead *ahead;       /* NULL: events come from libyaml when they are asked for */
     bool maps[YAML_DEPTH_MAX + 1]; /* which of the open containers are maps */
 };
@@ -56,10 +59,12 @@ static int read_handler(void *ctx, unsigned char *to, size_t n, size_t *ret)
 static struct yml_reader *reader_new(void)
 {
     struct yml_reader *r = xcalloc(1, sizeof(*r));
+    struct yml_pool *before = yml_pool_use(&r->pool);
 
     if (!yaml_parser_initialize(&r->parser))
         abort(); /* out of memory */
     yaml_parser_set_input(&r->parser, read_handler, r);
+    yml_pool_use(before);
     return r;
 }
 
@@ -93,13 +98,30 @@ struct yml_reader *yml_reader_new_ahead(yml_read_fn read, void *ctx)
 
 void yml_reader_free(struct yml_reader *r)
 {
+    struct yml_pool *before;
+
     if (!r)
         return;
     yml_ahead_free(r->ahead); /* before what its thread works on */
+    before = yml_pool_use(&r->pool);
     yaml_event_delete(&r->event);
     yaml_parser_delete(&r->parser);
+    yml_pool_use(before);
+    yml_pool_done(&r->pool);
+    arena_free(r->nodes);
     err_free(r->read_err);
     free(r);
+}
+
+struct arena *yml_reader_nodes(struct yml_reader *r, size_t limit)
+{
+    if (r->nodes && arena_limit(r->nodes) != limit) {
+        arena_free(r->nodes);
+        r->nodes = NULL;
+    }
+    if (!r->nodes)
+        r->nodes = arena_new(limit);
+    return r->nodes;
 }
 
 static int fail_at(struct err **err, enum errc code, size_t line, const char *problem)
@@ -324,14 +346,24 @@ static NODISCARD int take_event(struct yml_reader *r, struct yml_event *e, struc
     }
 }
 
+static bool next_event(struct yml_reader *r)
+{
+    struct yml_pool *before = yml_pool_use(&r->pool);
+    bool got;
+
+    yaml_event_delete(&r->event);
+    got = yaml_parser_parse(&r->parser, &r->event);
+    yml_pool_use(before);
+    return got;
+}
+
 int yml_reader_parse(struct yml_reader *r, struct yml_event *ret, struct err **err)
 {
     struct yml_event e = { .kind = YML_END };
     int got = r->ended;
 
     while (got == 0) {
-        yaml_event_delete(&r->event);
-        if (!yaml_parser_parse(&r->parser, &r->event)) {
+        if (!next_event(r)) {
             r->ended = true; /* libyaml would give no events for ever */
             return fail_parse(r, err);
         }

@@ -29,6 +29,9 @@ NODISCARD int yml_reader_step(struct yml_reader *r, struct yml_event *ret, struc
 /* The same from libyaml itself, whatever has been read ahead. */
 NODISCARD int yml_reader_parse(struct yml_reader *r, struct yml_event *ret, struct err **err);
 
+/* For what becomes of events before they are a value: the reader's, and empty between two calls. */
+struct arena *yml_reader_nodes(struct yml_reader *r, size_t limit);
+
 /* What a reader has that reads ahead (ahead.c). The reader is the thread's until yml_ahead_free(). NULL: no thread. */
 struct yml_ahead;
 struct yml_ahead *yml_ahead_start(struct yml_reader *from) NODISCARD;
