@@ -225,10 +225,10 @@ static int fetch_index_file(const struct registry_source *s, struct arena *a, co
     return 1;
 }
 
-/* The digest is taken while the network is waited for. */
+/* The digest is taken while the network is waited for; not of a text that is read meanwhile, which tells more than a digest. */
 struct index_download {
     int fd;
-    struct digest *digest;
+    struct digest *digest; /* NULL: none */
     const struct index_progress *progress;
 };
 
@@ -239,7 +239,8 @@ static int take_index(void *ctx, struct str bytes, struct err **err)
 
     if (r == 0 && d->progress)
         d->progress->fn(d->progress->ctx, bytes.n);
-    digest_add(d->digest, bytes);
+    if (d->digest)
+        digest_add(d->digest, bytes);
     return r;
 }
 
@@ -251,10 +252,10 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
     CLEANUP(fd_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    CLEANUP(digest_free) struct digest *digest = digest_new(DIGEST_SHA256);
+    CLEANUP(digest_free) struct digest *digest = progress ? NULL : digest_new(DIGEST_SHA256);
     struct index_download download = { fd, digest, progress };
     struct str url = index_url(a, s->url);
-    char hex[SHA256_HEX];
+    char hex[SHA256_HEX] = "";
     struct request rq;
     int r;
 
@@ -278,7 +279,8 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
         r = check_no_page(&rs, err);
     if (r < 0)
         return r;
-    digest_finish_hex(digest, hex);
+    if (digest)
+        digest_finish_hex(digest, hex);
     *ret = (struct registry_fetched){
         .url = s->url,
         .etag = arena_dup(a, http_response_header(&rs, STR("ETag"))),

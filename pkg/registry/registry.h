@@ -37,7 +37,7 @@ struct registry_figures {
 /* What is remembered of the last load. Strings in the caller's arena. */
 struct registry_fetched {
     struct str url, etag, last_modified;
-    struct str digest; /* SHA-256 of the index.yaml, in hex */
+    struct str digest; /* SHA-256 of the index.yaml, in hex; empty: not known */
     struct str
         index_stamp; /* of the file it was read from: registry_file_stamp(); "" when it was a temporary one */
     struct registry_figures figures;

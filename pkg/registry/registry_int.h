@@ -145,7 +145,7 @@ struct index_progress {
     void (*fn)(void *ctx, size_t n);
     void *ctx;
 };
-/* registry_fetch_index(); `progress` may be NULL. */
+/* registry_fetch_index(); `progress` may be NULL. With it there is no digest: whoever follows it reads the text itself. */
 NODISCARD int index_fetch(const struct registry_source *s, struct arena *a,
                           const struct registry_fetched *known, const char *path,
                           const struct index_progress *progress, struct registry_fetched *ret,
