@@ -261,15 +261,22 @@ static enum yml_tag resolve_number(struct str text, struct value *ret)
     return parse_odd_binary(s, ret) ? YML_INT : YML_STR;
 }
 
-/* Numbers have these letters behind an x alone, and times have none of them: most digests are told by their first ones. */
+/* What no number has but behind an x, and no time has: most digests are told by their first letters, versions by their second dot. */
 static bool is_no_number(struct str s)
 {
+    static const bool strange[256] = {
+        ['a'] = true, ['c'] = true, ['d'] = true, ['f' ... 'n'] = true, ['p' ... 's'] = true,
+        ['u'] = true, ['v'] = true, ['w'] = true, ['y'] = true,         ['/'] = true,
+    };
+    size_t dots = 0;
+
     for (size_t i = 0; i < s.n; i++) {
         char c = ascii_lower(s.p[i]);
 
         if (c == 'x')
             return false;
-        if (c == 'a' || c == 'c' || c == 'd')
+        dots += c == '.';
+        if (strange[(unsigned char)c] || dots == 2)
             return true;
     }
     return false;
