@@ -251,8 +251,10 @@ static int run_add(struct cli *c, struct err **err)
 {
     CLEANUP(repos_done) struct repos p = { 0 };
     struct registry_entry e;
-    int lock = -1, r = repos_init(c, &p, err);
+    int lock = -1, r;
 
+    memory_for_one_run();
+    r = repos_init(c, &p, err);
     if (r == 0)
         r = read_locked(&p, &lock, err);
     fd_close(lock);
@@ -354,6 +356,7 @@ static void update_all(struct update *u)
 
 static int run_update(struct cli *c, struct err **err)
 {
+    memory_for_one_run();
     CLEANUP(repos_done) struct repos p = { 0 };
     struct update update = { .cli = c, .repos = &p, .failed = BUF_INIT(MIB) };
     int r = repos_init(c, &p, err);
