@@ -140,8 +140,12 @@ static bool queue_add(struct transfer *t, struct str bytes)
         buf_addstr(&t->queue, bytes);
     else
         t->paused = !t->stream;
-    if (t->waiter)
-        pthread_cond_broadcast(&t->waiter->cond);
+    if (!t->fresh) {
+        atomic_fetch_add(&t->refs, 1);
+        t->fresh = true;
+        t->next_fresh = l->fresh;
+        l->fresh = t;
+    }
     pthread_mutex_unlock(&l->lock);
     return fits;
 }

@@ -24,6 +24,8 @@ struct loop {
     struct transfer *submitted; /* waiting to be started; linked by next */
     struct transfer *running;   /* linked by next and prev; the loop's thread alone */
     struct transfer *attention; /* to be resumed or ended; linked by next_attention */
+    struct transfer
+        *fresh; /* they have bytes that nobody was told of; linked by next_fresh; the loop's thread alone */
     size_t n_running;
     long connections_host; /* what the multi handle was told */
     bool stop;
@@ -90,6 +92,8 @@ struct transfer {
     /* guarded by loop->lock */
     enum transfer_state state;
     struct waiter *waiter; /* NULL: nobody waits */
+    struct transfer *next_fresh;
+    bool fresh; /* among the loop's */
     bool cancelled, in_attention, paused, resume;
     bool headers_done; /* the last hop's status and headers are complete */
     struct buf queue;  /* for a sink or a stream's reader */

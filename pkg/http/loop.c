@@ -185,6 +185,20 @@ static void finish(struct loop *l, CURL *easy, CURLcode code)
         end(l, t, r, err);
 }
 
+/* Whoever waits for bytes is told once of all that have come: waking a thread costs more than a piece of libcurl's, which are small. */
+static void tell_of_bytes(struct loop *l)
+{
+    for (struct transfer *t; (t = l->fresh);) {
+        pthread_mutex_lock(&l->lock);
+        l->fresh = t->next_fresh;
+        t->fresh = false;
+        if (t->waiter)
+            pthread_cond_broadcast(&t->waiter->cond);
+        pthread_mutex_unlock(&l->lock);
+        transfer_unref(t);
+    }
+}
+
 static void run_once(struct loop *l)
 {
     int running, left;
@@ -195,6 +209,7 @@ static void run_once(struct loop *l)
     if (atomic_load(&l->client->cancelled))
         stop_all(l);
     curl.multi_perform(l->multi, &running);
+    tell_of_bytes(l);
     while ((m = curl.multi_info_read(l->multi, &left))) {
         if (m->msg == CURLMSG_DONE)
             finish(l, m->easy_handle, m->data.result);
@@ -240,6 +255,7 @@ static void *loop_main(void *arg)
     start_submitted(l);
     attend(l);
     stop_all(l);
+    tell_of_bytes(l);
     return NULL;
 }
 
