@@ -16,8 +16,9 @@ enum { PIECES = 6, WORKERS = 2, PIECE_BYTES = 96 * 1024, MARKS_MAX = 1024 };
 
 /* Where a chart begins or ends. */
 struct mark {
-    size_t at;       /* the number of the block behind it */
-    struct str name; /* p is NULL: it ends */
+    size_t at; /* the number of the block behind it */
+    bool begins;
+    struct str name; /* of the chart that begins */
 };
 
 /* Blocks of the same column, of one chart or several, and what libyaml made of them. */
@@ -199,9 +200,12 @@ void index_batch_free(struct index_batch *b)
 
 static int apply_mark(struct index_batch *b, const struct mark *m, struct err **err)
 {
-    int r = m->name.p ? index_sink_chart_once(b->to, m->name, err) : index_sink_chart_end(b->to, err);
+    int r;
 
-    return m->name.p || r < 0 ? r : 1;
+    if (m->begins)
+        return index_sink_chart_once(b->to, m->name, err);
+    r = index_sink_chart_end(b->to, err);
+    return r < 0 ? r : 1;
 }
 
 static int deliver(struct index_batch *b, const struct piece *p, struct err **err)
@@ -288,17 +292,20 @@ int index_batch_drain(struct index_batch *b, struct err **err)
     return r;
 }
 
-static void add_mark(struct index_batch *b, struct str name)
+static struct mark *add_mark(struct piece *p)
 {
-    struct piece *p = piece_at(b, b->given);
-
     ARRAY_GROW(p->marks, p->cap_marks, p->n_marks + 1);
-    p->marks[p->n_marks++] = (struct mark){ .at = p->n, .name = name.p ? arena_dup(p->arena, name) : name };
+    p->marks[p->n_marks] = (struct mark){ .at = p->n };
+    return &p->marks[p->n_marks++];
 }
 
 int index_batch_chart(struct index_batch *b, struct str name, struct err **err)
 {
-    add_mark(b, name);
+    struct piece *p = piece_at(b, b->given);
+    struct mark *m = add_mark(p);
+
+    m->begins = true;
+    m->name = arena_dup(p->arena, name);
     /* What is known of the chart already has to be there before its entries. */
     return index_sink_updates(b->to) ? index_batch_drain(b, err) : 1;
 }
@@ -325,6 +332,6 @@ int index_batch_chart_end(struct index_batch *b, struct err **err)
 {
     struct piece *p = piece_at(b, b->given);
 
-    add_mark(b, STR_NONE);
+    add_mark(p);
     return p->n_marks >= MARKS_MAX ? give_and_hand_over(b, err) : 1;
 }
