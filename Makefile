@@ -76,7 +76,7 @@ ALL_LDFLAGS = -pie -pthread -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,pack-relati
 LDLIBS = -l:libarchive.a -l:libdeflate.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a \
          -l:libcrypto.a -l:libcrypt.a -l:libstdc++.a -lm -ldl
 
-all: $(OUT)/pintle $(if $(filter release,$(VARIANT)),$(OUT)/pintle-curl.so)
+all: $(OUT)/pintle
 
 build/layers.mk: tests/check/layers.txt tests/check/layers_mk.awk
 	@mkdir -p $(@D)
@@ -137,6 +137,9 @@ $(OUT)/pintle: $(call objects,$(CMD_SOURCES)) $(GEN_OBJECTS) $(call libs,$(MODUL
 	@rm -f $@ && cp $@.linked $@ && rm $@.linked
 
 # A program without it works as well, with more memory and a later start of what uses the network.
+ifeq ($(VARIANT),release)
+all: $(patsubst %,$(OUT)/pintle-curl.so,$(filter http,$(BUILT_MODULES)))
+endif
 $(OUT)/pintle-curl.so: tools/slim_curl.sh pkg/http/curl.c
 	@mkdir -p $(@D)
 	@tools/slim_curl.sh '$(CC)' $@
