@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/relay.h"
 
-enum { BLOCKS = 3, BLOCK_BYTES = 256 * 1024, BLOCK_RECORDS = 1024 };
+enum { BLOCKS = 4, BLOCK_BYTES = 96 * 1024, BLOCK_RECORDS = 1024 };
 
 /* An entry, or a chart that is complete. */
 struct record {
