@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Indexes: `pintle repo add`, `repo update`, `search repo`, `show chart` beside helm's on the real indexes of the corpus
 # ($CORPUS/index) and on generated ones. `make bench T=index` sets HELM, PINTLE, MEASURE. Medians of alternating runs, at most
-# RUNS of them: 9 below 2 MB, 3 below 60 MB, 1 above; what the two print is compared. "libyaml" is the same index behind a
+# RUNS of them: 15 below 8 MB, 3 below 60 MB, 1 above; what the two print is compared. "libyaml" is the same index behind a
 # directive, which leaves all entries to libyaml, "events" behind an odd one, which leaves all of the text to it. About ten minutes on an idle machine; each failed comparison is told at the end.
 #
 #   SIZES="20 50 100 200"   megabytes of the generated indexes; "" for none
@@ -103,7 +103,7 @@ count_update() { # INDEX
 compare() { # INDEX
     local url=http://127.0.0.1:$port/$1 bytes runs look_up
     bytes=$(wc -c <"$work/srv/$1/index.yaml")
-    runs=$((bytes < 2000000 ? 9 : bytes < 60000000 ? 3 : 1))
+    runs=$((bytes < 8000000 ? 15 : bytes < 60000000 ? 3 : 1))
     [ "$runs" -le "$RUNS" ] || runs=$RUNS
     "$MEASURE" -o "$work/out" "$runs" -p "rm -rf $work/p" sh -c "$(in_home p "$PINTLE" repo add r "$url")" \
         -- -p "rm -rf $work/y" sh -c "$(in_home y "$PINTLE" repo add r "$url-yaml")" \
