@@ -29,10 +29,12 @@ struct repos {
     size_t n;
     struct registry_db *db;
     struct http_client *http;
+    struct fs_staged *staged; /* the file with one more entry; NULL: none */
 };
 
 static void repos_done(struct repos *p)
 {
+    fs_staged_free(p->staged);
     registry_db_close(p->db);
     http_client_free(p->http);
     arena_free(p->arena);
@@ -181,7 +183,16 @@ static int store_entry(struct repos *p, const struct registry_entry *e, struct e
         *have = *e;
     else
         p->entries[p->n++] = *e; /* registry_entries_read() left room for one */
-    return registry_entries_write(p->config, p->entries, p->n, err);
+    return registry_entries_write(p->config, p->entries, p->n, p->staged, err);
+}
+
+/* A disk needs longer for the file than for the index: it has the time of the download. */
+static void stage_entry(struct repos *p, const struct registry_entry *e)
+{
+    if (find(p, e->name))
+        return;
+    p->entries[p->n] = *e; /* there is room for one */
+    p->staged = registry_entries_stage(p->config, p->entries, p->n + 1);
 }
 
 static void say(struct cli *c, struct str name, const char *what)
@@ -218,8 +229,10 @@ static int download(struct cli *c, struct repos *p, const struct registry_entry 
 {
     int r = open_http(p, err); /* first: it goes on by itself */
 
-    if (r == 0)
+    if (r == 0) {
+        stage_entry(p, e);
         r = open_cache(p, err);
+    }
     if (r == 0)
         r = fetch(p, p->arena, e, timeout_ms(c), err);
     if (r < 0 && err && str_has_prefix(str_from(err_message(*err)), STR("looks like")))
@@ -439,7 +452,7 @@ static int remove_one(struct cli *c, struct repos *p, struct str name, struct er
         return err_set(err, ERRC_NOT_FOUND, "no repo named %s found", buf_z(&quoted));
     }
     p->n = kept;
-    r = registry_entries_write(p->config, p->entries, p->n, err);
+    r = registry_entries_write(p->config, p->entries, p->n, NULL, err);
     if (r == 0)
         r = registry_cache_remove(p->db, p->cache, name, err);
     if (r == 0)

@@ -95,9 +95,14 @@ int fs_read_path(const char *path, struct buf *out, struct err **err)
     return fs_read_file(path, out, err);
 }
 
+static char *temporary_name(const char *path)
+{
+    return xasprintf("%s.%08x.new", path, arc4random());
+}
+
 static int replace_file(const char *path, struct str content, int mode, bool sync, struct err **err)
 {
-    CLEANUP(free_ptr) char *temp = xasprintf("%s.%08x.new", path, arc4random());
+    CLEANUP(free_ptr) char *temp = temporary_name(path);
     CLEANUP(fd_close) int fd = -1;
     int saved;
 
@@ -120,6 +125,58 @@ int fs_write_file(const char *path, struct str content, int mode, struct err **e
 int fs_write_cache(const char *path, struct str content, int mode, struct err **err)
 {
     return replace_file(path, content, mode, false, err);
+}
+
+struct fs_staged {
+    int fd;
+    char *path, *content;
+    size_t n;
+};
+
+struct fs_staged *fs_stage(const char *path, struct str content, int mode)
+{
+    CLEANUP(free_ptr) char *folder = xstrdup(path);
+    char *slash = strrchr(folder, '/');
+    struct fs_staged *s;
+    int fd;
+
+    if (!slash)
+        return NULL;
+    slash[slash == folder] = '\0';
+    fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    if (fd < 0 || write_all(fd, content) < 0 || fsync(fd) < 0) {
+        fd_close(fd);
+        return NULL;
+    }
+    s = xcalloc(1, sizeof(*s));
+    *s = (struct fs_staged){ .fd = fd, .path = xstrdup(path), .content = str_dup(content), .n = content.n };
+    return s;
+}
+
+bool fs_staged_put(struct fs_staged *s, struct str content)
+{
+    CLEANUP(free_ptr) char *temp = temporary_name(s->path);
+    char open_file[32];
+
+    if (!str_eq(content, (struct str){ s->content, s->n }))
+        return false;
+    snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", s->fd);
+    if (linkat(AT_FDCWD, open_file, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) < 0)
+        return false;
+    if (rename(temp, s->path) == 0)
+        return true;
+    unlink(temp);
+    return false;
+}
+
+void fs_staged_free(struct fs_staged *s)
+{
+    if (!s)
+        return;
+    fd_close(s->fd);
+    free(s->path);
+    free(s->content);
+    free(s);
 }
 
 int fs_make_dirs(const char *path, int mode, struct err **err)

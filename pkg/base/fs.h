@@ -25,6 +25,15 @@ NODISCARD int fs_write_file(const char *path, struct str content, int mode, stru
 /* The same without the sync, for what can be made again: after a power cut it may be empty. */
 NODISCARD int fs_write_cache(const char *path, struct str content, int mode, struct err **err);
 
+/* The first half of fs_write_file(), for whoever has to wait for something else in between: what the file will hold is on the disk,
+ * without a name, so that nothing of it stays when the process dies. NULL where that cannot be done. */
+struct fs_staged;
+struct fs_staged *fs_stage(const char *path, struct str content, int mode) NODISCARD;
+/* The second half: it takes its place, if it is this content. False: the file is as it was. */
+bool fs_staged_put(struct fs_staged *s, struct str content);
+void fs_staged_free(struct fs_staged *s); /* may be NULL */
+DEFINE_CLEANUP(struct fs_staged *, fs_staged_free)
+
 NODISCARD int fs_make_dirs(const char *path, int mode, struct err **err); /* mkdir -p */
 NODISCARD int fs_remove_tree(const char *path, struct err **err); /* absent is fine; links are not followed */
 bool fs_exists(const char *path);

@@ -419,9 +419,14 @@ NODISCARD int registry_serve(const char *folder, const char *address, struct reg
 int registry_server_port(const struct registry_server *s);
 void registry_server_stop(struct registry_server *s); /* may be NULL */
 DEFINE_CLEANUP(struct registry_server *, registry_server_stop)
-/* Writes the file (0600): these rows, in this order. What else it says stays: its apiVersion and time. */
+/* Writes the file (0600): these rows, in this order. What else it says stays: its apiVersion and time. `staged` may be NULL: else it
+ * is taken if it is the same. */
+struct fs_staged;
 NODISCARD int registry_entries_write(const char *path, const struct registry_entry *entries, size_t n,
-                                     struct err **err);
+                                     struct fs_staged *staged, struct err **err);
+/* What that would write is brought to the disk (fs_stage()); NULL where it cannot be. */
+struct fs_staged *registry_entries_stage(const char *path, const struct registry_entry *entries, size_t n)
+    NODISCARD;
 /* Who a repository is spoken to as: the locator's flags, and what its row says, which goes first. Strings in `a`; *ret has a
  * source and the credentials that it points to. */
 NODISCARD int registry_entry_source(const struct registry_locator *l, struct arena *a,

@@ -74,10 +74,11 @@ static struct value entry_row(struct arena *a, const struct registry_entry *e)
     return row;
 }
 
-int registry_entries_write(const char *path, const struct registry_entry *entries, size_t n, struct err **err)
+/* What the file is to hold; what else it says stays. */
+static int print_entries(const char *path, const struct registry_entry *entries, size_t n, struct buf *text,
+                         struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(8 * REPOSITORIES_FILE_MAX);
-    CLEANUP(buf_done) struct buf text = BUF_INIT(REPOSITORIES_FILE_MAX);
     struct value_list rows = VALUE_LIST_INIT(a);
     struct value was, root = value_new_map(a);
     struct str generated;
@@ -91,6 +92,23 @@ int registry_entries_write(const char *path, const struct registry_entry *entrie
     value_setz(root, "apiVersion", value_from_str(text_of(a, was, "apiVersion")));
     value_setz(root, "generated", value_from_str(generated.n ? generated : STR("0001-01-01T00:00:00Z")));
     value_setz(root, "repositories", value_list_done(&rows));
-    r = yml_print(root, &text, err);
-    return r < 0 ? r : fs_write_file(path, buf_str(&text), 0600, err);
+    return yml_print(root, text, err);
+}
+
+struct fs_staged *registry_entries_stage(const char *path, const struct registry_entry *entries, size_t n)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(REPOSITORIES_FILE_MAX);
+
+    return print_entries(path, entries, n, &text, NULL) < 0 ? NULL : fs_stage(path, buf_str(&text), 0600);
+}
+
+int registry_entries_write(const char *path, const struct registry_entry *entries, size_t n,
+                           struct fs_staged *staged, struct err **err)
+{
+    CLEANUP(buf_done) struct buf text = BUF_INIT(REPOSITORIES_FILE_MAX);
+    int r = print_entries(path, entries, n, &text, err);
+
+    if (r < 0 || (staged && fs_staged_put(staged, buf_str(&text))))
+        return r;
+    return fs_write_file(path, buf_str(&text), 0600, err);
 }

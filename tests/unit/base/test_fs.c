@@ -35,6 +35,47 @@ static void test_a_file_is_written_whole_and_read_back(void **state)
     assert_num(st.st_mode & 0777, 0600);
 }
 
+static size_t count_names(const char *folder)
+{
+    struct err *err = NULL;
+    char **names;
+    size_t n;
+
+    assert_ok(fs_list_dir(folder, &names, &n, &err), err);
+    fs_names_free(names, n);
+    return n;
+}
+
+static void test_a_staged_file_has_no_name_until_it_is_put(void **state)
+{
+    const char *folder = *state;
+    CLEANUP(free_ptr) char *path = fs_join(folder, "staged");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(100);
+    size_t before = count_names(folder);
+    struct fs_staged *s = fs_stage(path, STR("next"), 0600);
+    struct err *err = NULL;
+    struct stat st;
+
+    assert_non_null(s);
+    assert_int_equal(count_names(folder), before);
+    assert_false(fs_staged_put(s, STR("other")));
+    assert_false(fs_exists(path));
+    assert_true(fs_staged_put(s, STR("next")));
+    fs_staged_free(s);
+    assert_int_equal(count_names(folder), before + 1);
+    assert_ok(fs_read_file(path, &text, &err), err);
+    assert_str(buf_str(&text), "next");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+
+    s = fs_stage(path, STR("third"), 0600);
+    assert_true(fs_staged_put(s, STR("third"))); /* in the place of what is there */
+    fs_staged_free(s);
+    assert_int_equal(count_names(folder), before + 1);
+    assert_null(fs_stage("/nowhere/at/all", STR(""), 0600));
+    fs_staged_free(NULL);
+}
+
 static void test_writing_replaces_a_link_and_leaves_its_target(void **state)
 {
     CLEANUP(free_ptr) char *path = fs_join(*state, "link"), *target = fs_join(*state, "target");
@@ -167,6 +208,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_file_is_written_whole_and_read_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_staged_file_has_no_name_until_it_is_put, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_writing_replaces_a_link_and_leaves_its_target, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_file_larger_than_the_buffer_is_refused, set_up, tear_down),
