@@ -15,8 +15,21 @@ static const char *const *lists; /* answers to lists, the last one stays */
 static int n_lists, at_list;
 static const char *const *streams; /* what each watch says */
 static int n_streams, at_stream;
+static bool streams_wait; /* for the first reconcile: what is listed first goes behind what changes */
 static atomic_int n_watches;
 static char log_text[4096]; /* "name " of every reconcile, in order */
+
+static void wait_for_first(void)
+{
+    bool there = false;
+
+    for (int i = 0; i < 300 && !there; i++) {
+        usleep(10000);
+        pthread_mutex_lock(&lock);
+        there = log_text[0] != '\0';
+        pthread_mutex_unlock(&lock);
+    }
+}
 
 static void handler(void *ctx, struct server_conn *c, const struct server_request *rq)
 {
@@ -35,6 +48,8 @@ static void handler(void *ctx, struct server_conn *c, const struct server_reques
     atomic_fetch_add(&n_watches, 1);
     server_hang_up(c);
     server_writez(c, "HTTP/1.1 200 OK\r\n\r\n");
+    if (streams_wait)
+        wait_for_first();
     server_writez(c, text);
     if (!strstr(text, "ERROR"))
         IGNORE_ERROR(server_sleep(c, 60000));
@@ -51,6 +66,7 @@ static int setup(void **state)
     url = xasprintf("http://127.0.0.1:%d", server_port(server));
     o.server = url;
     at_list = at_stream = 0;
+    streams_wait = false;
     log_text[0] = '\0';
     atomic_store(&n_watches, 0);
     if (kube_config_load(&o, &config, NULL) < 0)
@@ -175,6 +191,7 @@ static void test_status_changes_do_not_wake_those_who_ignore_them(void **state)
     n_lists = 1;
     streams = the_streams;
     n_streams = 1;
+    streams_wait = true;
     c = make(true);
     pthread_create(&thread, NULL, run, c);
     IGNORE_ERROR(log_becomes("a b ") ? 0 : -1);
