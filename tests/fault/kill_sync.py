@@ -26,7 +26,8 @@ import faults
 from faults import GROUP, Process, Proxy, ROOT, WRITES
 
 CHARTS = ["c%02d" % i for i in range(20)]
-BIG, CRDS, DEPENDS = "c03", "c05", "c07"  # more than one part; with a CRD; with a dependency that is another of them
+BIG, CRDS, DEPENDS = "c03", "c05", "c07"  # more than one part; with a CRD; with a dependency that is another of them:
+DEPENDENCY = "c08"  # asked for by the repository and by a chart: its generation tells who of them came first
 LANES = 2
 QUICK_POINTS = 6
 DISK_POINTS = 10  # a sample is of so many
@@ -40,7 +41,7 @@ OPERATIONS = {"sync": "1.0.0", "resync": "1.1.0"}
 def chart_files(name, version):
     meta = "apiVersion: v2\nname: %s\nversion: %s\n" % (name, version)
     if name == DEPENDS:
-        meta += "dependencies:\n- { name: c08, version: \">=1.0.0\", repository: \"@local\" }\n"
+        meta += "dependencies:\n- { name: %s, version: \">=1.0.0\", repository: \"@local\" }\n" % DEPENDENCY
     files = {"Chart.yaml": meta, "values.yaml": "text: hello\n",
              "templates/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: m }\ndata: { text: \"{{ .Values.text }}\" }\n"}
     if name == BIG:
@@ -102,6 +103,12 @@ def is_write(method, path):
     return method in WRITES
 
 
+def without_generation(v):
+    if isinstance(v, list):
+        return [without_generation(x) for x in v]
+    return {k: without_generation(x) for k, x in v.items() if not k.lower().endswith("generation")} if isinstance(v, dict) else v
+
+
 def is_read(method, path):
     return method == "GET" and "watch=" not in path
 
@@ -129,6 +136,9 @@ class Lane(faults.Lane):
             if o is not True:
                 o.get("status", {}).get("conditions", []).sort(key=lambda c: c["type"])
                 o.get("status", {}).pop("lastSyncTime", None)
+        dependency = "%s/charts %s-local" % (GROUP, DEPENDENCY)
+        if dependency in found:
+            found[dependency] = without_generation(found[dependency])
         return found
 
     def is_done(self, operation):
