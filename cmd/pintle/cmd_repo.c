@@ -369,7 +369,6 @@ static void update_all(struct update *u)
 
 static int run_update(struct cli *c, struct err **err)
 {
-    memory_for_one_run();
     CLEANUP(repos_done) struct repos p = { 0 };
     struct update update = { .cli = c, .repos = &p, .failed = BUF_INIT(MIB) };
     int r = repos_init(c, &p, err);
