@@ -184,13 +184,21 @@ static int open_file(struct db *d, const struct db_options *o, struct err **err)
     return r < 0 ? err_wrap(err, r, "%s", d->path) : 0;
 }
 
+/* Nobody asks SQLite how much memory it has, and counting takes a lock for each piece. */
+static void configure(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 int db_open(const char *path, const struct db_options *o, struct db **ret, struct err **err)
 {
+    static pthread_once_t configured = PTHREAD_ONCE_INIT;
     CLEANUP(db_close) struct db *d = xcalloc(1, sizeof(*d));
     pthread_condattr_t attr;
     int r;
 
     assert(path && o && ret);
+    pthread_once(&configured, configure);
     d->path = xstrdup(path);
     d->lock_fd = -1;
     d->deadline_ms = o->deadline_ms ? o->deadline_ms : DEADLINE_DEFAULT_MS;

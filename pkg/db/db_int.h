@@ -10,8 +10,7 @@
 /* One SQLite connection; in use by at most one transaction. */
 struct db_conn {
     sqlite3 *handle;
-    struct map
-        stmts; /* SQL text to struct db_stmt that is not in use; several in use at once are chained by `next` */
+    struct map stmts; /* SQL text to its struct db_stmt; more of the same text are behind it */
     int64_t deadline_ms;
 };
 
@@ -24,7 +23,8 @@ struct db_txn {
 struct db_stmt {
     sqlite3_stmt *handle;
     struct db_conn *conn;
-    struct db_stmt *next; /* more idle ones of the same text */
+    struct db_stmt *next; /* of the same text */
+    bool busy;
 };
 
 /* The error for an SQLite result code, with SQLite's words. */

@@ -39,28 +39,35 @@ int db_fail(sqlite3 *handle, int rc, const char *what, struct err **err)
     return err_set(err, code, "%s: %s", what, text);
 }
 
+static int new_stmt(struct db_conn *c, const char *sql, struct db_stmt **ret, struct err **err)
+{
+    sqlite3_stmt *handle;
+    int rc = sqlite3_prepare_v3(c->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &handle, NULL);
+
+    if (rc != SQLITE_OK)
+        return db_fail(c->handle, rc, "prepare", err);
+    *ret = xcalloc(1, sizeof(**ret));
+    (*ret)->handle = handle;
+    (*ret)->conn = c;
+    return 0;
+}
+
 int db_prepare(struct db_txn *t, const char *sql, struct db_stmt **ret, struct err **err)
 {
     struct db_conn *c = t->conn;
-    struct db_stmt *q = map_get(&c->stmts, str_from(sql));
-    sqlite3_stmt *handle;
-    int rc;
+    struct db_stmt *first = map_get(&c->stmts, str_from(sql)), *q = first;
+    int r;
 
-    if (q) {
-        if (q->next)
-            map_put(&c->stmts, str_from(sql), q->next);
-        else
-            map_remove(&c->stmts, str_from(sql));
-        q->next = NULL;
-        *ret = q;
-        return 0;
+    while (q && q->busy)
+        q = q->next;
+    if (!q) {
+        r = new_stmt(c, sql, &q, err);
+        if (r < 0)
+            return r;
+        q->next = first;
+        map_put(&c->stmts, str_from(sql), q);
     }
-    rc = sqlite3_prepare_v3(c->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &handle, NULL);
-    if (rc != SQLITE_OK)
-        return db_fail(c->handle, rc, "prepare", err);
-    q = xcalloc(1, sizeof(*q));
-    q->handle = handle;
-    q->conn = c;
+    q->busy = true;
     *ret = q;
     return 0;
 }
@@ -72,14 +79,11 @@ static void db_reset(struct db_stmt *q)
 
 void db_stmt_done(struct db_stmt *q)
 {
-    const char *sql;
-
     if (!q)
         return;
     db_reset(q);
     sqlite3_clear_bindings(q->handle);
-    sql = sqlite3_sql(q->handle);
-    q->next = map_put(&q->conn->stmts, str_from(sql), q);
+    q->busy = false;
 }
 
 void db_conn_drop_stmts(struct db_conn *c)
