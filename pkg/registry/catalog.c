@@ -2,6 +2,7 @@
 /* What the rows of the index database hold and how it is known to be right: the repository's row has a seal and the digest of
  * the list of charts, a chart's row the digest of its catalogue, the catalogue the hash of each entry. */
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/limits.h"
 #include "registry/registry.h"
@@ -11,10 +12,10 @@
 
 void index_hash(struct str text, unsigned char out[INDEX_HASH])
 {
-    unsigned char full[DIGEST_BYTES_MAX];
+    XXH128_canonical_t hash;
 
-    digest_raw(DIGEST_SHA256, text, full);
-    memcpy(out, full, INDEX_HASH);
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(text.p, text.n));
+    memcpy(out, hash.digest, INDEX_HASH);
 }
 
 static int damaged(struct err **err, const char *what)

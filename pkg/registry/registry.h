@@ -89,7 +89,7 @@ struct registry_version {
     /* Of the entry, null until registry_version_load(): */
     struct str digest;  /* of the archive, without "sha256:" */
     struct value entry; /* all of it, unknown fields too; what Go reads as a string is one */
-    /* Private: where the entry is and its SHA-256's first half. */
+    /* Private: where the entry is and what tells it from another. */
     int64_t row;
     unsigned char hash[REGISTRY_HASH];
 };

@@ -46,6 +46,8 @@ enum { INDEX_HASH = REGISTRY_HASH };
 void index_catalog_encode(const struct registry_version *items, size_t n, struct buf *out);
 /* SHA-256 over the chart's name and its catalogue, which holds the hash of each entry. */
 void index_catalog_digest(struct str chart, struct str text, unsigned char out[DIGEST_BYTES_MAX]);
+/* XXH3's 128 bits: tells damage and change. Against malice it need not be: who could choose two texts of one hash is who writes
+ * the index. */
 void index_hash(struct str text, unsigned char out[INDEX_HASH]);
 /* What a row of `entries` holds as a value: the index's own bytes (a list of one item in YAML, or JSON), or JSON that we wrote
  * because they could not be cut out. To be made usable by one of the two below. Strings may be borrowed from `text`. */

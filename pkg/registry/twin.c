@@ -193,16 +193,15 @@ static const struct section *find_section(struct str key)
 }
 
 /* Names of dependencies decide which fault Helm meets first, when there is more than one: another alias, or null. */
-static bool dependencies_are_plain(struct str text, struct value entry)
+static bool dependencies_are_plain(struct value entry)
 {
-    struct value dependencies = value_getz(entry, "dependencies");
-
-    for (struct value_iter it = value_iter(dependencies); value_next(&it);)
+    for (struct value_iter it = value_iter(value_getz(entry, "dependencies")); value_next(&it);) {
         if (!value_is_map(it.v))
             return false;
-    for (size_t i = 0; value_len(dependencies) > 0 && i + 5 <= text.n; i++)
-        if (ascii_lower(text.p[i]) == 'a' && str_ieq(str_sub(text, i, i + 5), STR("alias")))
-            return false;
+        for (struct value_iter member = value_iter(it.v); value_next(&member);)
+            if (str_ieq(member.key, STR("alias")))
+                return false;
+    }
     return true;
 }
 
@@ -339,9 +338,7 @@ static size_t first_column(struct str line, size_t dash)
 
 void index_twin_set(struct index_twin *t, struct str text, struct value entry)
 {
-    struct marking m = { .twin = t,
-                         .entry = entry,
-                         .plain_dependencies = dependencies_are_plain(text, entry) };
+    struct marking m = { .twin = t, .entry = entry, .plain_dependencies = dependencies_are_plain(entry) };
     struct str rest = text;
     bool certain = text.n > 0 && text.p[text.n - 1] == '\n';
 
