@@ -266,7 +266,6 @@ static int run_add(struct cli *c, struct err **err)
     struct registry_entry e;
     int lock = -1, r;
 
-    memory_for_one_run();
     r = repos_init(c, &p, err);
     if (r == 0)
         r = read_locked(&p, &lock, err);
