@@ -35,6 +35,21 @@ long slim_none(void)
 {
     return 0;
 }
+
+/* curl_global_init() wants OpenSSL set up, which takes longer than to open it. The first TLS connection wants it again: the
+ * same is done then. */
+int __real_OPENSSL_init_ssl(unsigned long options, const void *settings);
+int __wrap_OPENSSL_init_ssl(unsigned long options, const void *settings);
+int __wrap_OPENSSL_init_ssl(unsigned long options, const void *settings)
+{
+    static unsigned long wanted;
+
+    if (wanted == 0) {
+        wanted = options;
+        return 1;
+    }
+    return __real_OPENSSL_init_ssl(options | wanted, settings);
+}
 EOF
 absent=$(nm "$($cc -print-file-name=libcurl.a)" 2>/dev/null |
     awk '$1 == "U" && $2 ~ /^(RTMP_|ber_|gss_|GSS_C_|ldap_|libssh2_)/ { seen[$2] = 1 }
@@ -46,7 +61,7 @@ exported=$(grep -o 'SYMBOL([a-z_]*)' "$here/pkg/http/curl.c" | sed 's/SYMBOL(\(.
 } >"$work/exported.map"
 
 # shellcheck disable=SC2086 # one option a word
-$cc -O2 -fPIC -shared -Wl,-z,relro,-z,now,-z,defs,-z,pack-relative-relocs -Wl,-Bsymbolic -Wl,--gc-sections -Wl,--as-needed -s \
+$cc -O2 -fPIC -shared -Wl,-z,relro,-z,now,-z,defs,-z,pack-relative-relocs -Wl,-Bsymbolic -Wl,--gc-sections -Wl,--wrap=OPENSSL_init_ssl -Wl,--as-needed -s \
     -Wl,--version-script="$work/exported.map" $(sed 's/^/-Wl,-u,/' <<<"$exported") $absent "$work/absent.c" \
     -Wl,--start-group "${archives[@]/#/-l:}" -l:libnghttp2.so.14 -Wl,--end-group -lpthread -ldl \
     -o "$work/slim.so" 2>"$work/log" || give_up "$(tail -n 1 "$work/log")"

@@ -183,6 +183,8 @@ int fs_make_dirs(const char *path, int mode, struct err **err)
 {
     CLEANUP(free_ptr) char *p = xstrdup(path);
 
+    if (fs_is_dir(path))
+        return 0;
     for (char *at = p + 1; *p; at++) {
         char c = *at;
 
