@@ -57,11 +57,11 @@ generate() { # MEGABYTES
         print "generated: \"2026-01-12T17:19:21+01:00\"" }'
 }
 
-in_home() { # FOLDER PROGRAM ARG...: the command, with helm's files in the folder
-    printf 'HELM_REPOSITORY_CONFIG=%s/%s/r.yaml HELM_REPOSITORY_CACHE=%s/%s/c exec' "$work" "$1" "$work" "$1"
-    shift
-    printf " '%s'" "$@"
-}
+# Where each keeps helm's files.
+ours=("HELM_REPOSITORY_CONFIG=$work/p/r.yaml" "HELM_REPOSITORY_CACHE=$work/p/c")
+yaml=("HELM_REPOSITORY_CONFIG=$work/y/r.yaml" "HELM_REPOSITORY_CACHE=$work/y/c")
+events=("HELM_REPOSITORY_CONFIG=$work/e/r.yaml" "HELM_REPOSITORY_CACHE=$work/e/c")
+helms=("HELM_REPOSITORY_CONFIG=$work/h/r.yaml" "HELM_REPOSITORY_CACHE=$work/h/c")
 
 bad() {
     echo "FAILED: $*"
@@ -76,8 +76,9 @@ row() {
               rss[ours], wall[NR], cpu[NR], rss[NR], wall[NR] / wall[ours], bad ? "  FAILED" : "" }' "$work/measured"
 }
 
-pair() { # INDEX WHAT RUNS OURS HELM [PREPARE-OURS]
-    "$MEASURE" -o "$work/out" "$3" ${6:+-p "$6"} sh -c "$4" -- sh -c "$5" >"$work/measured" || bad "$1 $2"
+pair() { # INDEX WHAT RUNS PREPARE-OURS ARG...
+    "$MEASURE" -o "$work/out" "$3" ${4:+-p "$4"} "${ours[@]}" "$PINTLE" "${@:5}" \
+        -- "${helms[@]}" "$HELM" "${@:5}" >"$work/measured" || bad "$1 $2"
     row "$1" "$2" 1
     cmp -s "$work/out.1" "$work/out.2" || bad "$1: what $2 prints differs from helm's"
 }
@@ -96,7 +97,7 @@ compare_readers() { # INDEX
 
 count_update() { # INDEX
     : >"$work/log"
-    sh -c "$(in_home p "$PINTLE" repo update)" >/dev/null
+    env "${ours[@]}" "$PINTLE" repo update >/dev/null
     [ "$(cat "$work/log")" = "GET /$1/index.yaml 304" ] || bad "$1: an unchanged index took: $(cat "$work/log")"
 }
 
@@ -105,28 +106,26 @@ compare() { # INDEX
     bytes=$(wc -c <"$work/srv/$1/index.yaml")
     runs=$((bytes < 8000000 ? 15 : bytes < 60000000 ? 3 : 1))
     [ "$runs" -le "$RUNS" ] || runs=$RUNS
-    "$MEASURE" -o "$work/out" "$runs" -p "rm -rf $work/p" sh -c "$(in_home p "$PINTLE" repo add r "$url")" \
-        -- -p "rm -rf $work/y" sh -c "$(in_home y "$PINTLE" repo add r "$url-yaml")" \
-        -- -p "rm -rf $work/e" sh -c "$(in_home e "$PINTLE" repo add r "$url-events")" \
-        -- -p "rm -rf $work/h" sh -c "$(in_home h "$HELM" repo add r "$url")" >"$work/measured" || bad "$1 repo add"
+    "$MEASURE" -o "$work/out" "$runs" -p "rm -rf $work/p" "${ours[@]}" "$PINTLE" repo add r "$url" \
+        -- -p "rm -rf $work/y" "${yaml[@]}" "$PINTLE" repo add r "$url-yaml" \
+        -- -p "rm -rf $work/e" "${events[@]}" "$PINTLE" repo add r "$url-events" \
+        -- -p "rm -rf $work/h" "${helms[@]}" "$HELM" repo add r "$url" >"$work/measured" || bad "$1 repo add"
     row "$1" "add" 1
     row "" "add (libyaml)" 2
     row "" "add (events)" 3
     cmp -s "$work/out.1" "$work/out.4" || bad "$1: what repo add prints differs from helm's"
     compare_readers "$1"
-    pair "" "search" "$runs" "$(in_home p "$PINTLE" search repo nginx)" "$(in_home h "$HELM" search repo nginx)"
-    pair "" "show chart" "$runs" "$(in_home p "$PINTLE" show chart r/aaa-bench)" \
-        "$(in_home h "$HELM" show chart r/aaa-bench)"
+    pair "" "search" "$runs" "" search repo nginx
+    pair "" "show chart" "$runs" "" show chart r/aaa-bench
     look_up=$(build/tests/conformance/index_lookup "$work/p/c" r)
     awk -v us="${look_up% us}" 'END { printf "%-22s %-20s %9.4f %*s %10.1f %27.0fx\n", "", "look-up in process",
         us / 1000, 17, "", $1, $1 * 1000 / us }' "$work/measured"
-    pair "" "update, unchanged" "$runs" "$(in_home p "$PINTLE" repo update)" "$(in_home h "$HELM" repo update)"
+    pair "" "update, unchanged" "$runs" "" repo update
     count_update "$1"
     mv "$work/p" "$work/kept"
     mv "$work/newer" "$work/srv/$1/index.yaml"
     touch -d '+2 seconds' "$work/srv/$1/index.yaml"
-    pair "" "update, one version" "$runs" "$(in_home p "$PINTLE" repo update)" "$(in_home h "$HELM" repo update)" \
-        "rm -rf $work/p; cp -a $work/kept $work/p"
+    pair "" "update, one version" "$runs" "rm -rf $work/p; cp -a $work/kept $work/p" repo update
     printf '%-22s %d bytes, medians of %d\n' "" "$bytes" "$runs"
     rm -rf "$work/p" "$work/y" "$work/e" "$work/h" "$work/kept" "$work/srv/$1" "$work/srv/$1-yaml" "$work/srv/$1-events"
 }

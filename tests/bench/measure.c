@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure [-o PREFIX] RUNS [-p SHELL] PROGRAM [ARG…] [-- [-p SHELL] PROGRAM [ARG…]]…: runs the commands in turn, RUNS times
- * each, and prints a line for each: median wall time and median CPU time in milliseconds, peak memory in KiB, worst exit
- * status. What they print is thrown away, or is in PREFIX.1, PREFIX.2 … of the last run. The shell command behind -p runs
- * before each run of its program and is not measured. Small itself, because a child's peak starts with its parent's. */
+/* measure [-o PREFIX] RUNS COMMAND [-- COMMAND]…, a COMMAND being [-p SHELL] [NAME=VALUE…] PROGRAM [ARG…]: runs the commands
+ * in turn, RUNS times each, and prints a line for each: median wall time and median CPU time in milliseconds, peak memory in
+ * KiB, worst exit status. What they print is thrown away, or is in PREFIX.1, PREFIX.2 … of the last run. The shell command
+ * behind -p runs before each run of its program and is not measured. Small itself, because a child's peak starts with its
+ * parent's. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ extern char **environ;
 struct command {
     char **argv;
     const char *prepare; /* NULL: nothing */
+    char **env;
     posix_spawn_file_actions_t output;
     double *wall_ms, *cpu_ms;
     long rss_kib;
@@ -60,7 +62,7 @@ static void run(struct command *c, size_t i)
         exit(2);
     }
     start = now_ms();
-    if (posix_spawnp(&pid, c->argv[0], &c->output, NULL, c->argv, environ) != 0 ||
+    if (posix_spawnp(&pid, c->argv[0], &c->output, NULL, c->argv, c->env) != 0 ||
         wait4(pid, &status, 0, &usage) < 0) {
         perror(c->argv[0]);
         exit(2);
@@ -86,6 +88,21 @@ static void set_output(struct command *c, const char *prefix, size_t number)
     posix_spawn_file_actions_addopen(&c->output, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 }
 
+/* The assignments before the program, then what is in our own environment. Returns the program. */
+static char **take_env(struct command *c, char **arg)
+{
+    size_t n = 0, inherited = 0;
+
+    while (arg[n] && strchr(arg[n], '='))
+        n++;
+    while (environ[inherited])
+        inherited++;
+    c->env = calloc(n + inherited + 1, sizeof(*c->env));
+    memcpy(c->env, arg, n * sizeof(*c->env));
+    memcpy(c->env + n, environ, inherited * sizeof(*c->env));
+    return arg + n;
+}
+
 /* One command from its arguments on; returns where they end. */
 static char **take_command(struct command *c, char **arg, size_t runs)
 {
@@ -93,7 +110,7 @@ static char **take_command(struct command *c, char **arg, size_t runs)
         c->prepare = arg[1];
         arg += 2;
     }
-    c->argv = arg;
+    c->argv = arg = take_env(c, arg);
     c->wall_ms = calloc(runs, sizeof(double));
     c->cpu_ms = calloc(runs, sizeof(double));
     while (*arg && strcmp(*arg, "--") != 0)
@@ -109,7 +126,8 @@ int main(int argc, char **argv)
     size_t n = 0, runs = *arg ? strtoul(*arg, NULL, 10) : 0;
 
     if (runs == 0 || runs > RUNS_MAX) {
-        fprintf(stderr, "usage: measure [-o PREFIX] RUNS [-p SHELL] PROGRAM [ARG...] [-- ...]\n");
+        fprintf(stderr,
+                "usage: measure [-o PREFIX] RUNS [-p SHELL] [NAME=VALUE...] PROGRAM [ARG...] [-- ...]\n");
         return 2;
     }
     arg++;
