@@ -98,13 +98,13 @@ static int open_http(struct repos *p, struct err **err)
 
 /* Any thread may call it; strings in `a`. */
 static int fetch(const struct repos *p, struct arena *a, const struct registry_entry *e, int64_t deadline_ms,
-                 struct err **err)
+                 const struct registry_meanwhile *meanwhile, struct err **err)
 {
     struct registry_locator l = { .source = { .http = p->http, .files = true, .deadline_ms = deadline_ms } };
     struct registry_found found = { 0 };
     int r = registry_entry_source(&l, a, e, &found, err);
 
-    return r < 0 ? r : registry_cache_update(p->db, p->cache, &found.source, err);
+    return r < 0 ? r : registry_cache_update(p->db, p->cache, &found.source, meanwhile, err);
 }
 
 /* ---- add -------------------------------------------------------------------------------------------------------------- */
@@ -186,13 +186,13 @@ static int store_entry(struct repos *p, const struct registry_entry *e, struct e
     return registry_entries_write(p->config, p->entries, p->n, p->staged, err);
 }
 
-/* A disk needs longer for the file than for the index: it has the time of the download. */
-static void stage_entry(struct repos *p, const struct registry_entry *e)
+/* The entry behind those that are there. A disk needs longer for the file than for the index: it has the time of the download. */
+static void stage_entry(void *ctx)
 {
-    if (find(p, e->name))
-        return;
-    p->entries[p->n] = *e; /* there is room for one */
-    p->staged = registry_entries_stage(p->config, p->entries, p->n + 1);
+    struct repos *p = ctx;
+
+    if (!find(p, p->entries[p->n].name))
+        p->staged = registry_entries_stage(p->config, p->entries, p->n + 1);
 }
 
 static void say(struct cli *c, struct str name, const char *what)
@@ -227,14 +227,14 @@ static int check_present(struct cli *c, struct repos *p, const struct registry_e
 
 static int download(struct cli *c, struct repos *p, const struct registry_entry *e, struct err **err)
 {
+    const struct registry_meanwhile meanwhile = { stage_entry, p };
     int r = open_http(p, err); /* first: it goes on by itself */
 
-    if (r == 0) {
-        stage_entry(p, e);
-        r = open_cache(p, err);
-    }
+    p->entries[p->n] = *e; /* there is room for one */
     if (r == 0)
-        r = fetch(p, p->arena, e, timeout_ms(c), err);
+        r = open_cache(p, err);
+    if (r == 0)
+        r = fetch(p, p->arena, e, timeout_ms(c), &meanwhile, err);
     if (r < 0 && err && str_has_prefix(str_from(err_message(*err)), STR("looks like")))
         return r; /* the fetch said so */
     return r < 0 ? err_wrap(err, r, "looks like \"%s\" is not a valid chart repository or cannot be reached",
@@ -251,7 +251,7 @@ static int add_downloaded(struct cli *c, struct repos *p, const struct registry_
     if (r == 0)
         r = check_present(c, p, e, err);
     if (r == -ERRC_EXISTS) /* since then; its index is what the cache has to have */
-        IGNORE_ERROR(fetch(p, p->arena, find(p, e->name), timeout_ms(c), NULL));
+        IGNORE_ERROR(fetch(p, p->arena, find(p, e->name), timeout_ms(c), NULL, NULL));
     if (r != 0)
         return r;
     r = store_entry(p, e, err);
@@ -343,7 +343,7 @@ static void *update_some(void *arg)
     while ((e = take_next(u))) {
         CLEANUP(arena_free) struct arena *a = arena_new(8 * REPOSITORIES_FILE_MAX);
         CLEANUP(err_free) struct err *cause = NULL;
-        int r = fetch(u->repos, a, e, timeout_ms(u->cli), &cause);
+        int r = fetch(u->repos, a, e, timeout_ms(u->cli), NULL, &cause);
 
         report(u, e, r, cause);
     }

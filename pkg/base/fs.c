@@ -95,6 +95,17 @@ int fs_read_path(const char *path, struct buf *out, struct err **err)
     return fs_read_file(path, out, err);
 }
 
+int fs_open_empty(const char *path, int mode)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+    struct stat st;
+
+    if (fd < 0 || (fstat(fd, &st) == 0 && (st.st_size == 0 || ftruncate(fd, 0) == 0)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static char *temporary_name(const char *path)
 {
     return xasprintf("%s.%08x.new", path, arc4random());

@@ -25,6 +25,10 @@ NODISCARD int fs_write_file(const char *path, struct str content, int mode, stru
 /* The same without the sync, for what can be made again: after a power cut it may be empty. */
 NODISCARD int fs_write_cache(const char *path, struct str content, int mode, struct err **err);
 
+/* Opens for writing and empties it. What is empty already is not truncated: ext4 would write the file to the disk when it is
+ * closed. -1 with errno. */
+int fs_open_empty(const char *path, int mode);
+
 /* The first half of fs_write_file(), for whoever has to wait for something else in between: what the file will hold is on the disk,
  * without a name, so that nothing of it stays when the process dies. NULL where that cannot be done. */
 struct fs_staged;

@@ -71,7 +71,7 @@ static int take_new(struct registry_db *d, const char *cache, struct str name, c
 }
 
 int registry_cache_update(struct registry_db *d, const char *cache, const struct registry_source *s,
-                          struct err **err)
+                          const struct registry_meanwhile *meanwhile, struct err **err)
 {
     CLEANUP(arena_free) struct arena *a = arena_new(INDEX_TEXT_MAX);
     CLEANUP(free_ptr) char *path = cache_path(cache, s->name, "index.yaml");
@@ -84,10 +84,13 @@ int registry_cache_update(struct registry_db *d, const char *cache, const struct
     if (r < 0)
         return r;
     same = found && known.index_stamp.n > 0 && str_eq(known.index_stamp, registry_file_stamp(a, path));
-    if (!found && !str_has_prefix(s->url, STR("file://")))
-        r = index_fetch_and_load(d, s, fresh, a, &loaded, err);
-    else
+    if (!found && !str_has_prefix(s->url, STR("file://"))) {
+        r = index_fetch_and_load(d, s, fresh, meanwhile, a, &loaded, err);
+    } else {
+        if (meanwhile)
+            meanwhile->fn(meanwhile->ctx);
         r = fetch_and_load(d, s, same ? &known : NULL, fresh, a, &loaded, err);
+    }
     if (r == 1)
         r = take_new(d, cache, s->name, path, fresh, &loaded, a, err);
     unlink(fresh);

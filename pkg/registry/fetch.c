@@ -251,7 +251,7 @@ static int fetch_index_http(const struct registry_source *s, struct arena *a,
                             struct err **err)
 {
     CLEANUP(http_response_done) struct http_response rs = { 0 };
-    CLEANUP(fd_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    CLEANUP(fd_close) int fd = fs_open_empty(path, 0644);
     CLEANUP(digest_free) struct digest *digest = progress ? NULL : digest_new(DIGEST_SHA256);
     struct index_download download = { fd, digest, progress };
     struct str url = index_url(a, s->url);

@@ -310,9 +310,10 @@ static int or_fetch_error(struct loading *l, int r, struct err **cause, struct e
 }
 
 int index_fetch_and_load(struct registry_db *d, const struct registry_source *s, const char *path,
-                         struct arena *a, struct registry_loaded *ret, struct err **err)
+                         const struct registry_meanwhile *meanwhile, struct arena *a,
+                         struct registry_loaded *ret, struct err **err)
 {
-    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
     CLEANUP(index_arrival_free) struct index_arrival *arrival = NULL;
     CLEANUP(err_free) struct err *cause = NULL;
     struct registry_load load = { .repository = s->name, .path = path };
@@ -325,6 +326,8 @@ int index_fetch_and_load(struct registry_db *d, const struct registry_source *s,
     if (r < 0)
         return r;
     l.arrival = arrival;
+    if (meanwhile)
+        meanwhile->fn(meanwhile->ctx);
     index_load_lock(d, s->name);
     r = load_text(&l, ret, &cause);
     index_load_unlock(d, s->name);

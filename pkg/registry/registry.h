@@ -291,9 +291,14 @@ NODISCARD int registry_logout(const struct registry_locator *l, struct str host,
 /* ---- helm's files ------------------------------------------------------------------------------------------------- */
 
 /* helm's cache, a folder with <name>-index.yaml and <name>-charts.txt for each repository; the database is in the same folder.
- * Fetches the index when the server has something new. Errors as registry_fetch_index() and registry_index_load(). */
+ * Fetches the index when the server has something new. Errors as registry_fetch_index() and registry_index_load().
+ * `meanwhile` is called once, at the latest when the server has been asked; NULL: there is nothing else to do. */
+struct registry_meanwhile {
+    void (*fn)(void *ctx);
+    void *ctx;
+};
 NODISCARD int registry_cache_update(struct registry_db *d, const char *cache, const struct registry_source *s,
-                                    struct err **err);
+                                    const struct registry_meanwhile *meanwhile, struct err **err);
 /* Brings the database up to date with the cached index, whoever wrote it. NOT_FOUND when there is none. */
 NODISCARD int registry_cache_open(struct registry_db *d, const char *cache, struct str name, struct str url,
                                   struct err **err);

@@ -231,7 +231,7 @@ static int update_cache(const char *what, struct str **ret_names, size_t *ret_n,
 
     if (registry_db_open(folder, &db, NULL) < 0)
         return -ERRC_INTERNAL;
-    r = registry_cache_update(db, folder, &s, err);
+    r = registry_cache_update(db, folder, &s, NULL, err);
     if (registry_charts(db, s.name, a, ret_names, ret_n, NULL) < 0 ||
         fs_list_dir(folder, &files, &n_files, NULL) < 0)
         return -ERRC_INTERNAL;
