@@ -25,7 +25,8 @@ static int damaged(struct err **err, const char *what)
 
 /* ---- the catalogue of a chart -------------------------------------------------------------------------------------- */
 
-/* Texts that most versions share are there once. The order of the columns is that of column(). */
+/* How many bytes of texts there are, the texts, then the versions. Texts that most versions share are there once. The order of the
+ * columns is that of column(). */
 enum { COLUMNS = 4 };
 
 static struct str *column(struct registry_version *v, size_t i)
@@ -77,15 +78,17 @@ static void number_texts(const struct registry_version *item, struct map *texts,
 
 void index_catalog_encode(const struct registry_version *items, size_t n, struct buf *out)
 {
+    CLEANUP(buf_done) struct buf front = BUF_INIT(out->max);
     CLEANUP(map_done) struct map texts = MAP_INIT;
     struct numbered last = { 0 };
     struct str text;
 
     for (size_t i = 0; i < n; i++)
         number_texts(&items[i], &texts, &last);
-    put_number(out, map_n(&texts));
+    put_number(&front, map_n(&texts));
     for (size_t i = 0; map_next(&texts, &i, &text, NULL);)
-        put_text(out, text);
+        put_text(&front, text);
+    put_text(out, buf_str(&front));
     put_number(out, n);
     for (size_t i = 0; i < n; i++) {
         number_texts(&items[i], &texts, &last);
@@ -145,52 +148,46 @@ static size_t take_count(struct str *s)
     return s->p ? (size_t)n : 0;
 }
 
-static void take_item(struct str *s, const struct str *texts, size_t n_texts, struct registry_version *item)
+/* A version whose texts are still numbers. */
+static void take_item(struct str *s, struct registry_version *item, uint64_t numbers[COLUMNS])
 {
     struct str hash;
 
     item->row = (int64_t)take_number(s);
     hash = take_bytes(s, INDEX_HASH);
     item->version = take_text(s);
-    for (size_t c = 0; c < COLUMNS; c++) {
-        uint64_t at = take_number(s);
-
-        if (at >= n_texts)
-            *s = STR_NONE;
-        else
-            *column(item, c) = texts[at];
-    }
-    if (!s->p)
-        return;
-    memcpy(item->hash, hash.p, INDEX_HASH);
+    for (size_t c = 0; c < COLUMNS; c++)
+        numbers[c] = take_number(s);
+    if (s->p)
+        memcpy(item->hash, hash.p, INDEX_HASH);
 }
 
-/* The front of a catalogue: the texts, and how many versions follow. */
-static void take_front(struct arena *a, struct str *text, struct str **ret_texts, size_t *ret_n_texts,
-                       size_t *ret_n)
+static size_t take_texts(struct arena *a, struct str front, struct str **ret)
 {
-    size_t n_texts = take_count(text);
-    struct str *texts = ARENA_ARRAY(a, struct str, n_texts);
+    size_t n = take_count(&front);
 
-    for (size_t i = 0; i < n_texts; i++)
-        texts[i] = take_text(text);
-    *ret_texts = texts;
-    *ret_n_texts = n_texts;
-    *ret_n = take_count(text);
+    *ret = ARENA_ARRAY(a, struct str, n);
+    for (size_t i = 0; i < n; i++)
+        (*ret)[i] = take_text(&front);
+    return front.p ? n : 0;
 }
 
 static int index_catalog_decode(struct arena *a, struct str chart, struct str text,
                                 struct registry_version **ret, size_t *ret_n, struct err **err)
 {
-    struct registry_version *items;
-    struct str *texts;
-    size_t n_texts, n;
+    struct str front = take_text(&text), *texts;
+    size_t n_texts = take_texts(a, front, &texts), n = take_count(&text);
+    struct registry_version *items = ARENA_ARRAY(a, struct registry_version, n);
+    uint64_t numbers[COLUMNS];
 
-    take_front(a, &text, &texts, &n_texts, &n);
-    items = ARENA_ARRAY(a, struct registry_version, n);
     for (size_t i = 0; i < n && text.p; i++) {
         items[i] = (struct registry_version){ .chart = chart };
-        take_item(&text, texts, n_texts, &items[i]);
+        take_item(&text, &items[i], numbers);
+        for (size_t c = 0; c < COLUMNS; c++) {
+            if (numbers[c] >= n_texts)
+                return damaged(err, "a catalogue");
+            *column(&items[i], c) = texts[numbers[c]];
+        }
     }
     if (!text.p || text.n > 0)
         return damaged(err, "a catalogue");
@@ -199,39 +196,75 @@ static int index_catalog_decode(struct arena *a, struct str chart, struct str te
     return 0;
 }
 
-/* The first version that is the text (`c` NULL), or that satisfies the constraint. 1, 0, or damage. */
-static int pick_in_text(struct arena *a, struct str text, struct str wanted,
-                        const struct semver_constraint *c, struct registry_version *ret, struct err **err)
+/* One of the texts: those of the first versions are in front. */
+static bool find_text(struct str front, uint64_t number, struct str *ret)
 {
-    struct str *texts;
-    size_t n_texts, n;
+    if (number >= take_count(&front))
+        return false;
+    for (; number > 0; number--)
+        take_text(&front);
+    *ret = take_text(&front);
+    return front.p;
+}
 
-    take_front(a, &text, &texts, &n_texts, &n);
+static int give_texts(struct str front, const uint64_t numbers[COLUMNS], struct registry_version *item,
+                      struct err **err)
+{
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (!find_text(front, numbers[c], column(item, c)))
+            return damaged(err, "a catalogue");
+    return 1;
+}
+
+/* Which version is wanted: this one; else what the constraint accepts; else any release. */
+struct rule {
+    struct str exact;
+    const struct semver_constraint *constraint;
+};
+
+static bool accepts(const struct rule *rule, struct str version)
+{
+    struct semver v;
+
+    if (rule->exact.n > 0)
+        return str_eq(version, rule->exact);
+    return semver_parse(version, &v, NULL) == 0 &&
+           (rule->constraint ? semver_constraint_check(rule->constraint, &v) : v.pre.n == 0);
+}
+
+/* The first version that the rule accepts. 1, 0, or damage. */
+static int pick_in_text(struct str text, const struct rule *rule, struct registry_version *ret,
+                        struct err **err)
+{
+    struct str front = take_text(&text);
+    size_t n = take_count(&text);
+
     for (size_t i = 0; i < n && text.p; i++) {
         struct registry_version item = { 0 };
-        struct semver v;
+        uint64_t numbers[COLUMNS];
 
-        take_item(&text, texts, n_texts, &item);
-        if (text.p && (c ? semver_parse(item.version, &v, NULL) == 0 && semver_constraint_check(c, &v)
-                         : str_eq(item.version, wanted))) {
+        take_item(&text, &item, numbers);
+        if (text.p && accepts(rule, item.version)) {
             *ret = item;
-            return 1;
+            return give_texts(front, numbers, ret, err);
         }
     }
     return text.p ? 0 : damaged(err, "a catalogue");
 }
 
-/* Every version is a semantic version: what is none cannot be one of them. */
-static int pick_by_rule(struct arena *a, struct str text, struct str wanted, struct registry_version *ret,
-                        struct err **err)
+/* Every version is a semantic version: what is none cannot be one of them. Without a wish it is "*", as in Helm. */
+static int pick_by_rule(struct str text, struct str wanted, struct registry_version *ret, struct err **err)
 {
     CLEANUP(semver_constraint_free) struct semver_constraint *c = NULL;
     struct semver v;
-    int r =
-        wanted.n && semver_parse(wanted, &v, NULL) == 0 ? pick_in_text(a, text, wanted, NULL, ret, err) : 0;
+    int r = 0;
 
-    if (r == 0 && semver_constraint_parse(wanted.n ? wanted : STR("*"), &c, NULL) == 0)
-        r = pick_in_text(a, text, wanted, c, ret, err);
+    if (wanted.n == 0)
+        return pick_in_text(text, &(struct rule){ 0 }, ret, err);
+    if (semver_parse(wanted, &v, NULL) == 0)
+        r = pick_in_text(text, &(struct rule){ .exact = wanted }, ret, err);
+    if (r == 0 && semver_constraint_parse(wanted, &c, NULL) == 0)
+        r = pick_in_text(text, &(struct rule){ .constraint = c }, ret, err);
     return r;
 }
 
@@ -305,7 +338,7 @@ int index_catalog_pick(struct index_file *f, struct db_txn *t, struct str chart,
         r = find_row(f, q, chart, &text, err);
     if (r <= 0)
         return r;
-    r = pick_by_rule(a, text, wanted, ret, err);
+    r = pick_by_rule(text, wanted, ret, err);
     if (r <= 0)
         return r < 0 ? r : -ERRC_NOT_FOUND;
     ret->chart = arena_dup(a, chart);
