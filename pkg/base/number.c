@@ -232,8 +232,8 @@ static bool special_float(struct str s, double *ret)
     return false;
 }
 
-/* Copies s without underscores when its shape is that of a Go float; false otherwise. */
-static bool float_shape(struct str s, struct buf *text)
+/* Is the shape of s that of a Go float? */
+static bool float_shape(struct str s, bool *ret_underscore)
 {
     size_t i = 0, digits = 0;
     bool hex, underscore = false, exponent = false;
@@ -267,25 +267,27 @@ static bool float_shape(struct str s, struct buf *text)
         for (; i < s.n && (ascii_is_digit(s.p[i]) || s.p[i] == '_'); i++)
             underscore |= s.p[i] == '_';
     }
-    if (i != s.n || (hex && !exponent) || (underscore && !underscores_ok(s)))
-        return false;
-    for (i = 0; i < s.n; i++)
-        if (s.p[i] != '_')
-            buf_addc(text, s.p[i]);
-    return true;
+    *ret_underscore = underscore;
+    return i == s.n && (!hex || exponent) && (!underscore || underscores_ok(s));
 }
 
 bool number_parse_float(struct str s, int bits, double *ret, bool *ret_range)
 {
     CLEANUP(buf_done) struct buf text = BUF_INIT(SIZE_MAX / 2);
+    bool underscore;
     double v;
 
     if (ret_range)
         *ret_range = false;
     if (special_float(s, ret))
         return true;
-    if (!float_shape(s, &text))
+    if (!float_shape(s, &underscore))
         return false;
+    if (!underscore)
+        buf_addstr(&text, s);
+    for (size_t i = 0; underscore && i < s.n; i++)
+        if (s.p[i] != '_')
+            buf_addc(&text, s.p[i]);
     v = bits == 32 ? (double)strtof(buf_z(&text), NULL) : strtod(buf_z(&text), NULL);
     if (isinf(v) && ret_range)
         *ret_range = true;

@@ -198,16 +198,16 @@ static bool parse_integer(struct str s, int base, struct value *ret)
 {
     int64_t i;
     uint64_t u;
+    enum number_result r = number_parse_int(s, base, 64, &i);
 
-    if (number_parse_int(s, base, 64, &i) == NUMBER_OK) {
+    if (r == NUMBER_OK)
         *ret = value_from_int(i);
-        return true;
-    }
-    if (number_parse_uint(s, base, 64, &u) == NUMBER_OK) {
-        *ret = value_from_uint(u);
-        return true;
-    }
-    return false;
+    if (r != NUMBER_RANGE) /* else it has the right shape */
+        return r == NUMBER_OK;
+    if (number_parse_uint(s, base, 64, &u) != NUMBER_OK)
+        return false;
+    *ret = value_from_uint(u);
+    return true;
 }
 
 /* "0b" with a sign behind it is what is left here, as in go-yaml. */
