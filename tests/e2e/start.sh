@@ -32,4 +32,9 @@ check_eq "OpenSSL's objects in the program are digests" "$(nm "$PINTLE" | grep -
 opened=$(LD_DEBUG=libs "$PINTLE" show chart c --repo http://127.0.0.1:9/ 2>&1 | sed -n 's/.*calling init: .*\///p')
 check_eq "libraries that a first request opens" \
     "$(grep -Ev '^(libc|libm|ld-linux.*)\.so' <<<"$opened" | sort | tr '\n' ' ')" "libnghttp2.so.14 pintle-curl.so "
+
+# Who reads OpenSSL's configuration from here waits for ever.
+mkfifo "$dir/openssl.cnf"
+OPENSSL_CONF=$dir/openssl.cnf timeout 10 "$PINTLE" show chart c --repo http://127.0.0.1:9/ >/dev/null 2>&1
+check_eq "OpenSSL is set up for TLS alone" "$?" 1
 finish

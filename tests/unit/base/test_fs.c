@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,6 +75,22 @@ static void test_a_staged_file_has_no_name_until_it_is_put(void **state)
     assert_int_equal(count_names(folder), before + 1);
     assert_null(fs_stage("/nowhere/at/all", STR(""), 0600));
     fs_staged_free(NULL);
+}
+
+static void test_a_file_is_opened_empty(void **state)
+{
+    CLEANUP(free_ptr) char *path = fs_join(*state, "empty");
+    CLEANUP(buf_done) struct buf text = BUF_INIT(100);
+
+    for (int i = 0; i < 2; i++) { /* a new one, and one with more in it */
+        CLEANUP(fd_close) int fd = fs_open_empty(path, 0600);
+
+        assert_int_equal(write(fd, "content", 7 - 2 * (size_t)i), 7 - 2 * i);
+    }
+    assert_int_equal(fs_read_file(path, &text, NULL), 0);
+    assert_str(buf_str(&text), "conte");
+    assert_int_equal(fs_open_empty("/nowhere/at/all", 0600), -1);
+    assert_int_equal(errno, ENOENT);
 }
 
 static void test_writing_replaces_a_link_and_leaves_its_target(void **state)
@@ -209,6 +226,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_file_is_written_whole_and_read_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_staged_file_has_no_name_until_it_is_put, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_file_is_opened_empty, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_writing_replaces_a_link_and_leaves_its_target, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_file_larger_than_the_buffer_is_refused, set_up, tear_down),

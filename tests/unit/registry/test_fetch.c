@@ -219,7 +219,13 @@ static void test_an_index_from_a_bad_server_is_an_error_that_names_it(void **sta
     assert_num(other_credentials, 0);
 }
 
-/* What a first load leaves in an empty cache: the text, the names and the database, or nothing at all. */
+static void count(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+/* What a first load leaves in an empty cache: the text, the names and the database, or nothing at all. What there is to be done
+ * meanwhile is done once. */
 static int update_cache(const char *what, struct str **ret_names, size_t *ret_n, struct err **err)
 {
     CLEANUP(free_ptr) char *folder = fs_join(dir, what);
@@ -227,11 +233,12 @@ static int update_cache(const char *what, struct str **ret_names, size_t *ret_n,
     struct registry_source s = source_at(what);
     char **files = NULL;
     size_t n_files = 0;
-    int r;
+    int r, called = 0;
 
     if (registry_db_open(folder, &db, NULL) < 0)
         return -ERRC_INTERNAL;
-    r = registry_cache_update(db, folder, &s, NULL, err);
+    r = registry_cache_update(db, folder, &s, &(struct registry_meanwhile){ count, &called }, err);
+    assert_case_num(what, called, 1);
     if (registry_charts(db, s.name, a, ret_names, ret_n, NULL) < 0 ||
         fs_list_dir(folder, &files, &n_files, NULL) < 0)
         return -ERRC_INTERNAL;

@@ -376,6 +376,23 @@ static void test_an_index_that_differs_in_everything_is_loaded_anew(void **state
 
 /* ---- look-ups ------------------------------------------------------------------------------------------------------------- */
 
+static void test_a_picked_version_has_its_own_texts(void **state)
+{
+    static const char text[] = "apiVersion: v1\nentries:\n  a:\n" ENTRY("a", "1.2.0")
+        ENTRY("a", "1.1.0") "    appVersion: other\n    description: one more\n" ENTRY("a", "1.0.0");
+    struct index_test *t = *state;
+    struct registry_loaded got;
+    struct registry_version v;
+
+    load(t, text, &got);
+    assert_num(registry_find(t->db, STR("r"), STR("a"), STR("1.1.0"), t->arena, &v, &t->err), 1);
+    assert_str(v.app_version, "other");
+    assert_str(v.description, "one more");
+    assert_num(registry_find(t->db, STR("r"), STR("a"), STR("1.0.0"), t->arena, &v, &t->err), 1);
+    assert_str(v.app_version, "");
+    assert_str(v.description, "");
+}
+
 static void test_a_version_is_picked_as_helm_does(void **state)
 {
     static const char text[] = "apiVersion: v1\nentries:\n  a:\n" ENTRY("a", "2.0.0-rc.1") ENTRY("a", "1.2.0")
@@ -447,6 +464,7 @@ int main(void)
         TEST(test_a_new_version_writes_three_rows),
         TEST(test_versions_and_charts_that_left_are_gone),
         TEST(test_an_index_that_differs_in_everything_is_loaded_anew),
+        TEST(test_a_picked_version_has_its_own_texts),
         TEST(test_a_version_is_picked_as_helm_does),
         TEST(test_names_that_are_no_file_names_have_files_too),
     };
