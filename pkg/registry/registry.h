@@ -292,7 +292,8 @@ NODISCARD int registry_logout(const struct registry_locator *l, struct str host,
 
 /* helm's cache, a folder with <name>-index.yaml and <name>-charts.txt for each repository; the database is in the same folder.
  * Fetches the index when the server has something new. Errors as registry_fetch_index() and registry_index_load().
- * `meanwhile` is called once, at the latest when the server has been asked; NULL: there is nothing else to do. */
+ * `meanwhile` is called once, when the server has been asked or before, unless there is an error earlier; NULL: there is nothing
+ * else to do. */
 struct registry_meanwhile {
     void (*fn)(void *ctx);
     void *ctx;

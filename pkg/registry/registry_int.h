@@ -154,7 +154,7 @@ NODISCARD int index_fetch(const struct registry_source *s, struct arena *a,
                           struct err **err);
 /* registry_fetch_index() and registry_index_load() of a repository of which nothing is known, at once: the index is read while it
  * arrives in the file. The file's stamp is remembered. 1; 0: the server says that it has nothing new. Files are no source.
- * `meanwhile` may be NULL, and is called but when there is an error before the server is asked. */
+ * `meanwhile` may be NULL. */
 NODISCARD int index_fetch_and_load(struct registry_db *d, const struct registry_source *s, const char *path,
                                    const struct registry_meanwhile *meanwhile, struct arena *a,
                                    struct registry_loaded *ret, struct err **err);
