@@ -73,8 +73,8 @@ ALL_LDFLAGS = -pie -pthread -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,pack-relati
               $(VARIANT_LDFLAGS) $(LDFLAGS)
 # What has a clean archive is linked statically: a dynamic library costs milliseconds at every start.
 # libcurl, libmicrohttpd and libcrypto are opened when first used; of libcrypto.a only the digests get in (base/digest.c).
-LDLIBS = -l:libarchive.a -l:libdeflate.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a -l:libxxhash.a \
-         -l:libcrypto.a -l:libcrypt.a -l:libstdc++.a -lm -ldl
+LDLIBS = -l:libarchive.a -l:libdeflate.a -l:libz.a -l:libyaml.a -l:libsqlite3.a -l:libre2.a -l:libutf8proc.a \
+         -l:libxxhash.a -l:libcrypto.a -l:libcrypt.a -l:libstdc++.a -lm -ldl
 
 all: $(OUT)/pintle
 

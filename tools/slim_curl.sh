@@ -61,7 +61,8 @@ exported=$(grep -o 'SYMBOL([a-z_]*)' "$here/pkg/http/curl.c" | sed 's/SYMBOL(\(.
 } >"$work/exported.map"
 
 # shellcheck disable=SC2086 # one option a word
-$cc -O2 -fPIC -shared -Wl,-z,relro,-z,now,-z,defs,-z,pack-relative-relocs -Wl,-Bsymbolic -Wl,--gc-sections -Wl,--wrap=OPENSSL_init_ssl -Wl,--as-needed -s \
+$cc -O2 -fPIC -shared -Wl,-z,relro,-z,now,-z,defs,-z,pack-relative-relocs -Wl,-Bsymbolic -Wl,--gc-sections \
+    -Wl,--wrap=OPENSSL_init_ssl -Wl,--as-needed -s \
     -Wl,--version-script="$work/exported.map" $(sed 's/^/-Wl,-u,/' <<<"$exported") $absent "$work/absent.c" \
     -Wl,--start-group "${archives[@]/#/-l:}" -l:libnghttp2.so.14 -Wl,--end-group -lpthread -ldl \
     -o "$work/slim.so" 2>"$work/log" || give_up "$(tail -n 1 "$work/log")"
